@@ -1,0 +1,280 @@
+"""The only place that prints: stdout is data, stderr is talk.
+
+`data` and `data_json` go to stdout, for the next program in the pipe; everything else goes to stderr and is silent
+under `--quiet`, but for warnings and errors. Texts are shown as they are: nothing in them is mark-up.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TextIO
+
+from pellucid.errors import UserError
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+    from rich.progress import TaskID
+
+__all__ = [
+    "Progress",
+    "data",
+    "data_json",
+    "error",
+    "progress",
+    "say",
+    "set_quiet",
+    "table",
+    "table_lines",
+    "use_utf8",
+    "warn",
+    "width",
+]
+
+_FIRST_SIGHT = 1.0  # seconds of work before progress is shown at all
+_LINE_EVERY = 10.0  # seconds between two plain lines of progress
+
+_quiet = False
+_bar: Bar | None = None  # the one on the terminal now: what is printed meanwhile must go above it
+
+
+def set_quiet(quiet: bool) -> None:
+    """Switch talk off or on; data, warnings and errors are printed all the same."""
+    global _quiet
+    _quiet = quiet
+
+
+def use_utf8() -> None:
+    r"""Make stdout and stderr UTF-8 with `\n`, whatever the system's default; what is not Unicode is shown escaped."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
+
+
+def data(text: str) -> None:
+    """Print a line of the result to stdout."""
+    if _bar is not None and sys.stdout.isatty():
+        _print_above_bar(text)
+    else:
+        _print(text, sys.stdout)
+
+
+def data_json(value: object) -> None:
+    """Print `value`, made of dicts, lists, numbers and strings, as one line of JSON to stdout.
+
+    Raises:
+        ValueError: for NaN or an infinity, which JSON does not have.
+    """
+    data(json.dumps(value, ensure_ascii=False, allow_nan=False))
+
+
+def say(text: str = "") -> None:
+    """Print a line of talk to stderr, unless quiet."""
+    if not _quiet:
+        _talk(text)
+
+
+def warn(text: str) -> None:
+    """Print a warning to stderr, quiet or not."""
+    _talk(_painted("warning:", "33") + f" {text}")
+
+
+def error(mistake: UserError, *, as_json: bool = False) -> None:
+    """Print what the user must mend to stderr: what, where, hint; as one line of JSON for a program."""
+    if as_json:
+        _talk(json.dumps(mistake.as_dict(), ensure_ascii=False))
+        return
+    _talk(str(mistake).replace("error:", _painted("error:", "1;31"), 1))
+
+
+def table(headers: Sequence[str], rows: Sequence[Sequence[object]], *, title: str = "") -> None:
+    """Print a table to stdout as plain text, numbers to the right, as `table_lines` lays it out."""
+    if title:
+        data(title)
+    for line in table_lines(headers, rows):
+        data(line)
+
+
+def table_lines(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+    """Lay out a table in columns as wide as their widest cell; a Chinese character is two columns wide.
+
+    Args:
+        headers: one a column; all empty for a table without a head.
+        rows: cells of any type; ints get thousands separators, floats four significant digits, None is empty.
+    """
+    shown = [[_cell(value) for value in row] for row in rows]
+    to_right = [
+        any(isinstance(row[i], int | float) for row in rows)
+        and all(isinstance(row[i], int | float | None) for row in rows)
+        for i in range(len(headers))
+    ]
+    heads = [list(headers)] if any(headers) else []
+    widths = [max((width(row[i]) for row in heads + shown), default=0) for i in range(len(headers))]
+    lines = []
+    for row in heads + shown:
+        cells = [_padded(cell, widths[i], to_right[i]) for i, cell in enumerate(row)]
+        lines.append("  ".join(cells).rstrip())
+    if heads:
+        lines.insert(1, "  ".join("─" * w for w in widths))
+    return lines
+
+
+def width(text: str) -> int:
+    """Return how many columns of a terminal `text` takes: Chinese characters take two, combining marks none."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+class Progress:
+    """How far a piece of work has come; made by `progress`, advanced by the worker."""
+
+    def __init__(self, what: str, total: float | None, unit: str) -> None:
+        self.what = what
+        self.total = total
+        self.unit = unit
+        self.done: float = 0
+        self.note = ""
+        self._started = time.monotonic()
+        self._next_sight = self._started + _FIRST_SIGHT
+        self._task: TaskID | None = None
+
+    def advance(self, amount: float = 1, note: str | None = None) -> None:
+        """Count `amount` more as done, and show `note` beside it from now on."""
+        self.update(self.done + amount, note)
+
+    def update(self, done: float, note: str | None = None) -> None:
+        """Set how much is done in all, and show `note` beside it from now on."""
+        self.done = done
+        if note is not None:
+            self.note = note
+        if not _quiet and time.monotonic() >= self._next_sight:
+            self._show()
+
+    def _show(self) -> None:
+        if not _is_terminal(sys.stderr):
+            self._next_sight = time.monotonic() + _LINE_EVERY
+            _talk(self._line())
+            return
+        global _bar
+        if _bar is None:
+            _bar = _new_bar()
+            _bar.start()
+        if self._task is None:
+            self._task = _bar.add_task(self.what, total=self.total, amount="", note="")
+        _bar.update(self._task, completed=self.done, total=self.total, amount=self._amount(), note=self.note)
+        self._next_sight = time.monotonic() + 0.2
+
+    def _amount(self) -> str:
+        of_total = f" / {_cell(_whole(self.total))}" if self.total is not None else ""
+        return f"{_cell(_whole(self.done))}{of_total} {self.unit}".rstrip()
+
+    def _line(self) -> str:
+        share = f" ({self.done / self.total:.0%})" if self.total else ""
+        seconds = time.monotonic() - self._started
+        note = f", {self.note}" if self.note else ""
+        return f"{self.what}: {self._amount()}{share}, {seconds:.0f} s{note}"
+
+    def _end(self) -> None:
+        global _bar
+        if self._task is None or _bar is None:
+            return
+        _bar.remove_task(self._task)
+        if not _bar.tasks:
+            _bar.stop()
+            _bar = None
+
+
+@contextmanager
+def progress(what: str, total: float | None = None, unit: str = "") -> Iterator[Progress]:
+    """Show how far a piece of work is, once it takes longer than a second.
+
+    A bar when stderr is a terminal, a plain line every ten seconds otherwise, nothing when quiet.
+
+    Args:
+        what: the work, as in "Reading the pairs".
+        total: how much there is to do, in `unit`; None if nobody knows.
+        unit: of what, as in "lines".
+    """
+    work = Progress(what, total, unit)
+    try:
+        yield work
+    finally:
+        work._end()
+
+
+def _new_bar() -> Bar:
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    return Bar(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=24),
+        TextColumn("{task.fields[amount]}", markup=False),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}", markup=False),
+        console=Console(file=sys.stderr),
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+        refresh_per_second=4,
+    )
+
+
+def _talk(text: str) -> None:
+    if _bar is not None:
+        _print_above_bar(text)
+    else:
+        _print(text, sys.stderr)
+
+
+def _print(text: str, stream: TextIO) -> None:
+    stream.write(text + "\n")
+    stream.flush()
+
+
+def _print_above_bar(text: str) -> None:
+    from rich.text import Text
+
+    assert _bar is not None
+    _bar.console.print(Text.from_ansi(text), soft_wrap=True, highlight=False)
+
+
+def _painted(word: str, colour: str) -> str:
+    if not _is_terminal(sys.stderr) or os.environ.get("NO_COLOR"):
+        return word
+    return f"\x1b[{colour}m{word}\x1b[0m"
+
+
+def _is_terminal(stream: TextIO) -> bool:
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return str(value)
+
+
+def _whole(value: float) -> float | int:
+    return int(value) if float(value).is_integer() else value
+
+
+def _padded(cell: str, columns: int, to_right: bool) -> str:
+    gap = " " * (columns - width(cell))
+    return gap + cell if to_right else cell + gap

@@ -1,0 +1,190 @@
+"""Files and folders that appear whole or not at all.
+
+Whatever Pellucid leaves on a disk is written beside its place, forced to the disk, and then renamed into it: a crash, a
+kill or a full disk leaves what stood there before.
+"""
+
+import errno
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from pellucid.errors import UserError
+
+__all__ = ["new_file", "new_folder", "remove_leftovers", "write_bytes", "write_error", "write_text"]
+
+_LEFTOVER = re.compile(r"\..+\.[0-9a-f]{12}\.(new|old)")  # what `_beside` makes
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+def write_text(path: str | Path, text: str) -> None:
+    r"""Write `text` to `path` in UTF-8, line ends as they are, whole or not at all.
+
+    Raises:
+        UserError: where the file cannot be written; what stood there before stays.
+    """
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: str | Path, data: bytes) -> None:
+    """Write `data` to `path`, whole or not at all.
+
+    Raises:
+        UserError: where the file cannot be written; what stood there before stays.
+    """
+    with new_file(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def new_file(path: str | Path) -> Iterator[BinaryIO]:
+    """Open a file for writing bytes that takes the place of `path` at the end of the block, and only if that ends well.
+
+    A link is followed; a pipe or a device is written directly.
+
+    Raises:
+        UserError: where the file cannot be written; what stood there before stays.
+    """
+    place = Path(path).resolve()
+    temporary = _beside(place, "new")
+    with _explained(path, place, temporary):
+        if place.exists() and not place.is_file() and not place.is_dir():
+            with place.open("wb") as direct:
+                yield direct
+            return
+        try:
+            with temporary.open("xb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            if place.exists():
+                shutil.copymode(place, temporary)
+            os.replace(temporary, place)
+            _force(place.parent)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def new_folder(path: str | Path, replace: bool = False) -> Iterator[Path]:
+    """Yield an empty folder that becomes `path` at the end of the block, and only if that ends well.
+
+    Args:
+        path: where the folder shall be; folders above it are made.
+        replace: whether a folder that stands there may be replaced; it is removed after the new one is whole.
+
+    Raises:
+        UserError: if something stands at `path` and may not be replaced, or the disk refuses.
+    """
+    place = Path(path).resolve()
+    temporary = _beside(place, "new")
+    with _explained(path, place, temporary):
+        if not replace and _occupied(place):
+            raise UserError(
+                f"{path} exists already", where=str(path), hint="Name another folder, or remove this one first."
+            )
+        place.parent.mkdir(parents=True, exist_ok=True)
+        temporary.mkdir()
+        try:
+            yield temporary
+            _force_all(temporary)
+            _put(temporary, place)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+def remove_leftovers(folder: str | Path) -> list[str]:
+    """Remove what killed runs left half-written in `folder`, and return the names.
+
+    Only for folders that one process writes to at a time.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        return []
+    names = sorted(entry.name for entry in folder.iterdir() if _LEFTOVER.fullmatch(entry.name))
+    for name in names:
+        leftover = folder / name
+        if leftover.is_dir():
+            shutil.rmtree(leftover, ignore_errors=True)
+        else:
+            leftover.unlink(missing_ok=True)
+    return names
+
+
+def write_error(path: str | Path, error: OSError) -> UserError:
+    """Return what to tell the user when writing `path` failed with `error`."""
+    if error.errno in _FULL:
+        return UserError(
+            f"the disk is full: cannot write {path}",
+            where=str(path),
+            hint="Make room and run the same command again; what stood there before is untouched.",
+        )
+    reason = error.strerror or str(error) or type(error).__name__
+    return UserError(
+        f"cannot write {path}: {reason[:1].lower()}{reason[1:]}",
+        where=str(path),
+        hint="Check that the folder exists and that you may write there, or name another place.",
+    )
+
+
+@contextmanager
+def _explained(path: str | Path, place: Path, temporary: Path) -> Iterator[None]:
+    """Turn what the disk says about `path` into a UserError; an error of the block about another file goes through."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        about = "" if error.filename is None else str(error.filename)
+        ours = ("", str(path), str(place), str(place.parent))
+        if about not in ours and not about.startswith(str(temporary)):
+            raise
+        raise write_error(path, error) from error
+
+
+def _occupied(place: Path) -> bool:
+    return place.exists() and not (place.is_dir() and not any(place.iterdir()))
+
+
+def _beside(place: Path, ending: str) -> Path:
+    """Return a name that no file has yet, in the folder of `place`: renaming works only within one file system."""
+    return place.with_name(f".{place.name[:40]}.{secrets.token_hex(6)}.{ending}")
+
+
+def _put(temporary: Path, place: Path) -> None:
+    if _occupied(place):
+        aside = _beside(place, "old")
+        os.rename(place, aside)
+        os.rename(temporary, place)
+        _force(place.parent)
+        shutil.rmtree(aside, ignore_errors=True)
+    else:
+        if place.exists():
+            place.rmdir()
+        os.rename(temporary, place)
+        _force(place.parent)
+
+
+def _force_all(folder: Path) -> None:
+    """Force every file and folder below `folder` to the disk, the deepest first."""
+    for where, _, names in os.walk(folder, topdown=False):
+        for name in names:
+            with open(os.path.join(where, name), "rb+") as file:
+                os.fsync(file.fileno())
+        _force(Path(where))
+
+
+def _force(folder: Path) -> None:
+    """Force the names in `folder` to the disk: without it a rename may be lost when the power fails."""
+    if os.name == "nt":  # there a folder cannot be opened, and a rename is written through
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,192 @@
+"""Sequences of ids on a disk, read in place: a corpus larger than memory, opened in no time.
+
+Two files: `NAME` holds all ids one after another (int32, little-endian), `NAME.ends` where each sequence ends (int64).
+Both are plain arrays that any tool can read; sequence i is `ids[ends[i - 1]:ends[i]]`.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, TypeVar, overload
+
+import numpy
+from numpy.typing import ArrayLike, NDArray
+
+from pellucid.errors import UserError
+from pellucid.storage.files import write_error
+
+__all__ = ["IdStore", "IdStoreWriter"]
+
+_IDS: numpy.dtype[numpy.int32] = numpy.dtype("<i4")
+_ENDS: numpy.dtype[numpy.int64] = numpy.dtype("<i8")
+Integer = TypeVar("Integer", numpy.int32, numpy.int64)
+
+_BUFFER = 1 << 20  # ids kept before they are written, 4 MiB
+
+
+class IdStore(Sequence[NDArray[numpy.int32]]):
+    """Memory-mapped sequences of ids; `store[i]` is a read-only int32 array of length `store.lengths[i]`.
+
+    Raises:
+        UserError: if the files are missing, or do not belong together (a writer was killed before it closed them).
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._ends = _mapped(_ends_path(self.path), _ENDS)
+        self._ids = _mapped(self.path, _IDS)
+        expected = int(self._ends[-1]) if len(self._ends) else 0
+        if expected != len(self._ids):
+            raise UserError(
+                f"an id store is damaged: expected {expected} ids, found {len(self._ids)}",
+                where=str(self.path),
+                hint="Remove the file and run the command again: it is made from the text.",
+            )
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    @overload
+    def __getitem__(self, index: int) -> NDArray[numpy.int32]: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[NDArray[numpy.int32]]: ...
+    def __getitem__(self, index: int | slice) -> NDArray[numpy.int32] | list[NDArray[numpy.int32]]:
+        """Return sequence `index`, or a list of them for a slice."""
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        if index < 0:
+            index += len(self)
+        if not 0 <= index < len(self):
+            raise IndexError(f"sequence {index} of {len(self)}")
+        start = self._ends[index - 1] if index else 0
+        return self._ids[start : self._ends[index]]
+
+    def __iter__(self) -> Iterator[NDArray[numpy.int32]]:
+        start = 0
+        for end in self._ends:
+            yield self._ids[start:end]
+            start = end
+
+    @cached_property
+    def lengths(self) -> NDArray[numpy.int64]:
+        """Length of every sequence, in ids; kept in memory once asked for, 8 bytes a sequence."""
+        return numpy.diff(self._ends, prepend=0)
+
+    @property
+    def ids(self) -> NDArray[numpy.int32]:
+        """All ids one after another, memory-mapped."""
+        return self._ids
+
+    @property
+    def ends(self) -> NDArray[numpy.int64]:
+        """Where each sequence ends in `ids`, memory-mapped."""
+        return self._ends
+
+
+class IdStoreWriter:
+    """Write sequences of ids, one after another; what is appended need not fit in memory.
+
+    Raises:
+        UserError: when the disk is full or the path cannot be written.
+        ValueError: for an id that does not fit in an int32: a caller's mistake.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._pending: list[NDArray[numpy.int32]] = []
+        self._pending_ids = 0
+        self._pending_ends: list[int] = []
+        self._end = 0
+        self._files: list[BinaryIO] = []
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            for path in (_part(self.path), _part(_ends_path(self.path))):
+                self._files.append(path.open("wb"))
+        except OSError as error:
+            self._close_files()
+            raise write_error(self.path, error) from error
+
+    def append(self, ids: ArrayLike) -> None:
+        """Add one sequence, which may be empty."""
+        given = numpy.asarray(ids)
+        sequence = given.astype(_IDS) if given.size else numpy.empty(0, _IDS)
+        if sequence.ndim != 1 or not numpy.array_equal(sequence, given.reshape(sequence.shape)):
+            raise ValueError(f"expected a flat sequence of int32 ids, got {given.dtype} of shape {given.shape}")
+        self._end += len(sequence)
+        self._pending.append(sequence)
+        self._pending_ids += len(sequence)
+        self._pending_ends.append(self._end)
+        if self._pending_ids >= _BUFFER or len(self._pending_ends) >= _BUFFER:
+            self._write()
+
+    def close(self) -> IdStore:
+        """Finish the files, put them in place, and return them opened for reading."""
+        self._write()
+        try:
+            for file in self._files:
+                file.flush()
+                os.fsync(file.fileno())
+            self._close_files()
+            # The ends go last: a store without them does not open.
+            _ends_path(self.path).unlink(missing_ok=True)
+            os.replace(_part(self.path), self.path)
+            os.replace(_part(_ends_path(self.path)), _ends_path(self.path))
+        except OSError as error:
+            raise write_error(self.path, error) from error
+        return IdStore(self.path)
+
+    def discard(self) -> None:
+        """Give up: remove what was written so far."""
+        self._close_files()
+        for path in (_part(self.path), _part(_ends_path(self.path))):
+            path.unlink(missing_ok=True)
+
+    def __enter__(self) -> IdStoreWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Remove the parts unless the block closed the writer."""
+        self.discard()
+
+    def _write(self) -> None:
+        if not self._pending_ends:
+            return
+        try:
+            self._files[0].write(numpy.concatenate(self._pending).tobytes())
+            self._files[1].write(numpy.array(self._pending_ends, _ENDS).tobytes())
+        except OSError as error:
+            raise write_error(self.path, error) from error
+        self._pending, self._pending_ids, self._pending_ends = [], 0, []
+
+    def _close_files(self) -> None:
+        for file in self._files:
+            file.close()
+        self._files = []
+
+
+def _ends_path(path: Path) -> Path:
+    return path.with_name(path.name + ".ends")
+
+
+def _part(path: Path) -> Path:
+    return path.with_name(path.name + ".part")
+
+
+def _mapped(path: Path, dtype: numpy.dtype[Integer]) -> NDArray[Integer]:
+    try:
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size == 0:  # an empty file cannot be mapped
+                return numpy.empty(0, dtype)
+            if size % dtype.itemsize:
+                raise UserError(f"an id store is damaged: {size} bytes is not a whole number of ids", where=str(path))
+            return numpy.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), dtype)
+    except OSError as error:
+        raise UserError(f"cannot read an id store: {error.strerror}", where=str(path)) from error
