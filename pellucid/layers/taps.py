@@ -4,11 +4,11 @@ A forward pass calls `scores = tap("scores", scores)`. The default `keep` return
 costs nothing; a recording tap stores it; a patching tap returns something else.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from torch import Tensor
 
-__all__ = ["Tap", "keep", "scoped"]
+__all__ = ["Only", "Tap", "keep", "scoped"]
 
 Tap = Callable[[str, Tensor], Tensor]
 
@@ -18,8 +18,32 @@ def keep(name: str, x: Tensor) -> Tensor:
     return x
 
 
+class Only:
+    """A tap for a few names; every part of the model without one of them runs as if nobody looked.
+
+    Args:
+        names: full names, such as `decoder.0.cross_attention.weights`.
+        tap: called with the part of the name that is left below the scope, for these names only.
+    """
+
+    def __init__(self, names: Iterable[str], tap: Tap) -> None:
+        self.names = frozenset(names)
+        self.tap = tap
+
+    def __call__(self, name: str, x: Tensor) -> Tensor:
+        """Hand `x` to the tap if its name was asked for."""
+        return self.tap(name, x) if name in self.names else x
+
+    def within(self, scope: str) -> Tap:
+        """Return the tap for a part of the model: `keep` if no asked name lies in it."""
+        inner = {name.removeprefix(f"{scope}.") for name in self.names if name.startswith(f"{scope}.")}
+        return Only(inner, lambda name, x: self.tap(f"{scope}.{name}", x)) if inner else keep
+
+
 def scoped(tap: Tap, scope: str) -> Tap:
-    """Return `tap` with every name prefixed by `scope.`; `keep` itself when nobody looks."""
+    """Return `tap` with every name prefixed by `scope.`; `keep` itself when nobody looks there."""
     if tap is keep:
         return keep
+    if isinstance(tap, Only):
+        return tap.within(scope)
     return lambda name, x: tap(f"{scope}.{name}", x)

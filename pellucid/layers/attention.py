@@ -1,0 +1,141 @@
+"""Attention: each query mixes values, weighting each by how well its key matches."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from pellucid.errors import ShapeError
+from pellucid.layers.taps import Tap, keep
+
+__all__ = ["Attention", "KeyValue", "attend"]
+
+Turn = Callable[[Tensor, Tensor], Tensor]
+ScoreBias = Callable[[Tensor, Tensor], Tensor | None]
+
+
+class KeyValue(NamedTuple):
+    """What can be looked at: keys (turned by their positions, if rotary) and values, per head, and where they stand."""
+
+    key: Float[Tensor, "batch kv_heads key d_head"]
+    value: Float[Tensor, "batch kv_heads key d_head"]
+    positions: Int[Tensor, " key"]
+
+
+def attend(
+    query: Float[Tensor, "batch heads query d_head"],
+    key: Float[Tensor, "batch kv_heads key d_head"],
+    value: Float[Tensor, "batch kv_heads key d_head"],
+    may_attend: Bool[Tensor, "#batch #heads #query #key"],
+    tap: Tap = keep,
+    *,
+    bias: Float[Tensor, "heads #query key"] | None = None,
+    dropout: float = 0.0,
+) -> Float[Tensor, "batch heads query d_head"]:
+    """Mix values, weighting each by how well its key matches the query.
+
+    softmax(Q Kᵀ / √d_head + bias) V; forbidden pairs get no weight. A row with nothing allowed gives zeros, not NaN.
+    The softmax is taken in float32. With fewer heads of keys than of queries, each serves a group of neighbours.
+
+    Args:
+        may_attend: True where a query may look at a key.
+        bias: added to the scores (ALiBi).
+        dropout: share of the weights dropped.
+    Taps:
+        scores: before the mask, [batch heads query key].
+        weights: after the softmax; each row sums to 1, or to 0 where nothing is allowed.
+        mixed: the weighted values, [batch heads query d_head].
+    Raises:
+        ShapeError: if key and value differ in length, or the heads do not divide.
+    Source:
+        Vaswani et al. 2017, eq. 1; Ainslie et al. 2023 for grouped queries.
+    """
+    if key.shape != value.shape or query.shape[1] % key.shape[1]:
+        raise ShapeError(f"query {list(query.shape)}, key {list(key.shape)} and value {list(value.shape)} do not fit")
+    group = query.shape[1] // key.shape[1]
+    if group > 1:
+        key, value = key.repeat_interleave(group, dim=1), value.repeat_interleave(group, dim=1)
+    if tap is keep and query.is_cuda:
+        return _attend_fused(query, key, value, may_attend, bias, dropout)
+    scores = query @ key.transpose(-1, -2) * query.shape[-1] ** -0.5
+    scores = tap("scores", scores if bias is None else scores + bias)
+    # The lowest finite number, not −inf: its weight is exactly 0 as well, and the gradient of an empty row is not NaN.
+    allowed = scores.float().masked_fill(~may_attend, torch.finfo(torch.float32).min)
+    weights = tap("weights", allowed.softmax(-1).masked_fill(~may_attend, 0.0))
+    weights = F.dropout(weights, dropout) if dropout else weights
+    return tap("mixed", weights.to(value.dtype) @ value)
+
+
+def _attend_fused(
+    query: Tensor, key: Tensor, value: Tensor, may_attend: Tensor, bias: Tensor | None, dropout: float
+) -> Tensor:
+    """Do the same by the device's fused kernel; a row with nothing allowed is let look at all, then set to zero."""
+    looks = may_attend.any(-1, keepdim=True)
+    allowed = may_attend | ~looks
+    if bias is None:
+        mask = allowed
+    else:
+        mask = bias.to(query.dtype).masked_fill(~allowed, torch.finfo(query.dtype).min)
+    return F.scaled_dot_product_attention(query, key, value, mask, dropout).masked_fill(~looks, 0.0)
+
+
+class Attention(nn.Module):
+    """Many heads: project, split, attend in each, merge, project.
+
+    Args:
+        turn: what is done to queries and keys by their positions (`Rotary`, or `unturned`).
+        score_bias: what is added to the scores by positions (`LinearBias`, or `no_bias`).
+
+    Taps:
+        query, key, value: as projected, [batch heads seq d_head] (key and value: kv_heads).
+        those of `attend`.
+        output: what is added to the residual stream, [batch seq d_model].
+
+    Source:
+        Vaswani et al. 2017, §3.2.2.
+    """
+
+    def __init__(
+        self, d_model: int, n_heads: int, n_kv_heads: int, bias: bool, dropout: float, turn: Turn, score_bias: ScoreBias
+    ) -> None:
+        super().__init__()
+        d_head = d_model // n_heads
+        self.n_heads, self.n_kv_heads, self.d_head = n_heads, n_kv_heads, d_head
+        self.query = nn.Linear(d_model, n_heads * d_head, bias)
+        self.key = nn.Linear(d_model, n_kv_heads * d_head, bias)
+        self.value = nn.Linear(d_model, n_kv_heads * d_head, bias)
+        self.output = nn.Linear(n_heads * d_head, d_model, bias)
+        self.dropout = dropout
+        self.turn = turn
+        self.score_bias = score_bias
+
+    def key_value(
+        self, states: Float[Tensor, "batch key d_model"], positions: Int[Tensor, " key"], tap: Tap = keep
+    ) -> KeyValue:
+        """Project states to the keys and values that queries will look at."""
+        key = tap("key", self._split(self.key(states), self.n_kv_heads))
+        value = tap("value", self._split(self.value(states), self.n_kv_heads))
+        return KeyValue(self.turn(key, positions), value, positions)
+
+    def forward(
+        self,
+        states: Float[Tensor, "batch query d_model"],
+        seen: KeyValue,
+        may_attend: Bool[Tensor, "#batch 1 #query key"],
+        positions: Int[Tensor, " query"],
+        tap: Tap = keep,
+    ) -> Float[Tensor, "batch query d_model"]:
+        """Return what is added to the residual stream of the querying positions."""
+        query = self.turn(tap("query", self._split(self.query(states), self.n_heads)), positions)
+        bias = self.score_bias(positions, seen.positions)
+        dropout = self.dropout if self.training else 0.0
+        mixed = attend(query, seen.key, seen.value, may_attend, tap, bias=bias, dropout=dropout)
+        return tap("output", self.output(mixed.transpose(1, 2).flatten(2)))
+
+    def _split(
+        self, x: Float[Tensor, "batch seq heads_d_head"], n_heads: int
+    ) -> Float[Tensor, "batch heads seq d_head"]:
+        return x.unflatten(-1, (n_heads, self.d_head)).transpose(1, 2)

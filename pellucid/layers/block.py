@@ -1,0 +1,136 @@
+"""Blocks: parts around a residual stream."""
+
+from collections.abc import Callable
+
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from pellucid.layers.attention import Attention, KeyValue
+from pellucid.layers.taps import Tap, keep, scoped
+
+__all__ = ["DecoderBlock", "EncoderBlock", "PostNorm", "PreNorm", "as_it_is"]
+
+Part = Callable[[Tensor], Tensor]
+
+
+class PreNorm(nn.Module):
+    """x + dropout(part(norm(x))).
+
+    Source:
+        Xiong et al. 2020, fig. 1b.
+    """
+
+    def __init__(self, norm: nn.Module, dropout: float) -> None:
+        super().__init__()
+        self.norm = norm
+        self.dropout = nn.Dropout(dropout) if dropout else nn.Identity()
+
+    def forward(self, x: Float[Tensor, "batch seq d_model"], part: Part) -> Float[Tensor, "batch seq d_model"]:
+        """Add what the part makes of the normalised stream."""
+        return x + self.dropout(part(self.norm(x)))
+
+
+class PostNorm(PreNorm):
+    """norm(x + dropout(part(x))).
+
+    Source:
+        Vaswani et al. 2017, §3.1.
+    """
+
+    def forward(self, x: Float[Tensor, "batch seq d_model"], part: Part) -> Float[Tensor, "batch seq d_model"]:
+        """Normalise the sum of the stream and what the part makes of it."""
+        return self.norm(x + self.dropout(part(x)))
+
+
+def as_it_is(seen: KeyValue) -> KeyValue:
+    """Return the keys and values of this pass alone: nothing is remembered."""
+    return seen
+
+
+class EncoderBlock(nn.Module):
+    """Self-attention, then feed-forward, each around the residual stream.
+
+    Taps:
+        residual.input, residual.after_self_attention, residual.output: the stream, [batch seq d_model].
+        self_attention.*, feed_forward.*: those of the parts.
+    """
+
+    def __init__(
+        self, self_attention: Attention, feed_forward: nn.Module, residual: Callable[[], PreNorm]
+    ) -> None:
+        super().__init__()
+        self.self_attention, self.around_self_attention = self_attention, residual()
+        self.feed_forward, self.around_feed_forward = feed_forward, residual()
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch seq d_model"],
+        may_attend: Bool[Tensor, "#batch 1 #seq seq"],
+        positions: Int[Tensor, " seq"],
+        tap: Tap = keep,
+    ) -> Float[Tensor, "batch seq d_model"]:
+        """Return the stream after this block."""
+
+        def look_around(normed: Tensor) -> Tensor:
+            inner = scoped(tap, "self_attention")
+            seen = self.self_attention.key_value(normed, positions, inner)
+            return self.self_attention(normed, seen, may_attend, positions, inner)
+
+        x = tap("residual.input", x)
+        x = tap("residual.after_self_attention", self.around_self_attention(x, look_around))
+        x = self.around_feed_forward(x, lambda normed: self.feed_forward(normed, scoped(tap, "feed_forward")))
+        return tap("residual.output", x)
+
+
+class DecoderBlock(nn.Module):
+    """Self-attention, cross-attention, feed-forward, each around the residual stream.
+
+    Taps:
+        residual.input, residual.after_self_attention, residual.after_cross_attention, residual.output: the stream,
+        [batch seq d_model].
+        self_attention.*, cross_attention.*, feed_forward.*: those of the parts.
+    """
+
+    def __init__(
+        self,
+        self_attention: Attention,
+        cross_attention: Attention,
+        feed_forward: nn.Module,
+        residual: Callable[[], PreNorm],
+    ) -> None:
+        super().__init__()
+        self.self_attention, self.around_self_attention = self_attention, residual()
+        self.cross_attention, self.around_cross_attention = cross_attention, residual()
+        self.feed_forward, self.around_feed_forward = feed_forward, residual()
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch seq d_model"],
+        may_attend: Bool[Tensor, "#batch 1 seq key"],
+        positions: Int[Tensor, " seq"],
+        source: KeyValue,
+        may_attend_source: Bool[Tensor, "batch 1 1 source"],
+        remember: Callable[[KeyValue], KeyValue] = as_it_is,
+        tap: Tap = keep,
+    ) -> Float[Tensor, "batch seq d_model"]:
+        """Return the stream after this block.
+
+        Args:
+            source: this block's keys and values of the encoder's states.
+            remember: joins the new keys and values to those of earlier steps (a cache), or leaves them as they are.
+        """
+
+        def look_back(normed: Tensor) -> Tensor:
+            inner = scoped(tap, "self_attention")
+            seen = remember(self.self_attention.key_value(normed, positions, inner))
+            return self.self_attention(normed, seen, may_attend, positions, inner)
+
+        def look_across(normed: Tensor) -> Tensor:
+            inner = scoped(tap, "cross_attention")
+            return self.cross_attention(normed, source, may_attend_source, positions, inner)
+
+        x = tap("residual.input", x)
+        x = tap("residual.after_self_attention", self.around_self_attention(x, look_back))
+        x = tap("residual.after_cross_attention", self.around_cross_attention(x, look_across))
+        x = self.around_feed_forward(x, lambda normed: self.feed_forward(normed, scoped(tap, "feed_forward")))
+        return tap("residual.output", x)

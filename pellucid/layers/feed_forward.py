@@ -1,0 +1,62 @@
+"""The part of a block that works on each position alone."""
+
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from pellucid.layers.taps import Tap, keep
+
+__all__ = ["FEED_FORWARDS", "FeedForward", "GatedFeedForward"]
+
+
+class FeedForward(nn.Module):
+    """Widen, bend, narrow: activation(x W₁ + b₁) W₂ + b₂.
+
+    Taps:
+        hidden: after the activation, [batch seq d_ff].
+        output: what is added to the residual stream, [batch seq d_model].
+
+    Source:
+        Vaswani et al. 2017, eq. 2 (ReLU); Hendrycks & Gimpel 2016 (GELU).
+    """
+
+    def __init__(self, d_model: int, d_ff: int, bias: bool, activation: nn.Module) -> None:
+        super().__init__()
+        self.widen = nn.Linear(d_model, d_ff, bias)
+        self.narrow = nn.Linear(d_ff, d_model, bias)
+        self.activation = activation
+
+    def forward(self, x: Float[Tensor, "batch seq d_model"], tap: Tap = keep) -> Float[Tensor, "batch seq d_model"]:
+        """Return what is added to the residual stream."""
+        hidden = tap("hidden", self.activation(self.widen(x)))
+        return tap("output", self.narrow(hidden))
+
+
+class GatedFeedForward(nn.Module):
+    """SwiGLU: (silu(x W_gate) ⊙ x W₁) W₂.
+
+    Taps:
+        hidden: after the gate, [batch seq d_ff].
+        output: what is added to the residual stream, [batch seq d_model].
+
+    Source:
+        Shazeer 2020, eq. 6.
+    """
+
+    def __init__(self, d_model: int, d_ff: int, bias: bool) -> None:
+        super().__init__()
+        self.gate = nn.Linear(d_model, d_ff, bias)
+        self.widen = nn.Linear(d_model, d_ff, bias)
+        self.narrow = nn.Linear(d_ff, d_model, bias)
+
+    def forward(self, x: Float[Tensor, "batch seq d_model"], tap: Tap = keep) -> Float[Tensor, "batch seq d_model"]:
+        """Return what is added to the residual stream."""
+        hidden = tap("hidden", F.silu(self.gate(x)) * self.widen(x))
+        return tap("output", self.narrow(hidden))
+
+
+FEED_FORWARDS = {
+    "relu": lambda d_model, d_ff, bias: FeedForward(d_model, d_ff, bias, nn.ReLU()),
+    "gelu": lambda d_model, d_ff, bias: FeedForward(d_model, d_ff, bias, nn.GELU()),
+    "swiglu": GatedFeedForward,
+}

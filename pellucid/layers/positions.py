@@ -1,0 +1,101 @@
+"""Where a token stands: codes added to embeddings, and biases added to scores."""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from pellucid.errors import UserError
+
+__all__ = ["LearnedCodes", "LinearBias", "NoCodes", "SinusoidalCodes", "no_bias", "sinusoids"]
+
+
+def sinusoids(positions: Int[Tensor, " seq"], d_model: int) -> Float[Tensor, "seq d_model"]:
+    """Return the sinusoidal codes of some positions, computed in float64.
+
+    PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos(pos / 10000^(2i/d_model)).
+
+    Source:
+        Vaswani et al. 2017, §3.5.
+    """
+    frequencies = 10_000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64, device=positions.device) / d_model)
+    angles = positions[:, None].double() * frequencies
+    return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(-2)
+
+
+class SinusoidalCodes(nn.Module):
+    """Codes of sines and cosines, for any position."""
+
+    table: Tensor
+
+    def __init__(self, d_model: int) -> None:
+        super().__init__()
+        self.d_model = d_model
+        self.register_buffer("table", sinusoids(torch.arange(256), d_model).float(), persistent=False)
+
+    def forward(self, positions: Int[Tensor, " seq"]) -> Float[Tensor, "seq d_model"]:
+        """Return the code of each position."""
+        furthest = int(positions[-1]) + 1
+        if furthest > len(self.table):
+            longer = torch.arange(max(furthest, 2 * len(self.table)))
+            self.table = sinusoids(longer, self.d_model).float().to(self.table.device)
+        return self.table[positions]
+
+
+class LearnedCodes(nn.Module):
+    """One trained vector a position, as in BERT and GPT-2; there is none past the last.
+
+    Raises:
+        UserError: for a position that has no code.
+    """
+
+    def __init__(self, d_model: int, max_positions: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(max_positions, d_model))
+        nn.init.normal_(self.weight, std=0.02)
+
+    def forward(self, positions: Int[Tensor, " seq"]) -> Float[Tensor, "seq d_model"]:
+        """Return the code of each position."""
+        furthest = int(positions[-1]) + 1
+        if furthest > len(self.weight):
+            raise UserError(
+                f"the text has {furthest} tokens, the model has learned codes for {len(self.weight)} positions only",
+                hint="split the text, or train with a larger model.max_positions or with other model.positions",
+            )
+        return self.weight[positions]
+
+
+class NoCodes(nn.Module):
+    """Nothing is added to the embeddings."""
+
+    def forward(self, positions: Int[Tensor, " seq"]) -> Float[Tensor, ""]:
+        """Return 0, which added to anything leaves it as it is."""
+        return torch.zeros((), device=positions.device)
+
+
+def no_bias(query_positions: Int[Tensor, " query"], key_positions: Int[Tensor, " key"]) -> None:
+    """Add nothing to the scores."""
+
+
+class LinearBias(nn.Module):
+    """Attention with linear biases: head h adds −slope_h · |query position − key position| to its scores.
+
+    Slopes are 2^(−8(h+1)/n_heads). Under a causal mask only keys before the query count, so that the usual one-sided
+    slope is left; without one the penalty is the same to both sides.
+
+    Source:
+        Press et al. 2022 (ALiBi), §3; its geometric slopes for a power of two of heads, here for any number.
+    """
+
+    slopes: Tensor
+
+    def __init__(self, n_heads: int) -> None:
+        super().__init__()
+        slopes = 2.0 ** (-8.0 * torch.arange(1, n_heads + 1, dtype=torch.float64) / n_heads)
+        self.register_buffer("slopes", slopes.float(), persistent=False)
+
+    def forward(
+        self, query_positions: Int[Tensor, " query"], key_positions: Int[Tensor, " key"]
+    ) -> Float[Tensor, "heads query key"]:
+        """Return what each head adds to its scores."""
+        distance = (query_positions[:, None] - key_positions[None, :]).abs()
+        return -self.slopes[:, None, None] * distance

@@ -1,0 +1,56 @@
+"""Rotary positions: a query and a key are turned by their places, so their product sees only how far apart they are."""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+__all__ = ["Rotary", "unturned"]
+
+
+def unturned(
+    x: Float[Tensor, "batch heads seq d_head"], positions: Int[Tensor, " seq"]
+) -> Float[Tensor, "batch heads seq d_head"]:
+    """Return `x` as it is: attention without rotary positions."""
+    return x
+
+
+class Rotary(nn.Module):
+    """Turn each pair of coordinates (i, i + d_head/2) by position · base^(−2i/d_head) radians.
+
+    ⟨turn(q, m), turn(k, n)⟩ depends on m − n only.
+
+    Args:
+        d_head: width of a head; even.
+        base: the slowest pair turns once in about 2π · base positions.
+
+    Source:
+        Su et al. 2021 (RoFormer), eq. 34. Differs from source: coordinates i and i + d_head/2 are paired, not
+        2i and 2i + 1 (a fixed permutation of the coordinates), as in Llama; two contiguous halves are faster.
+    """
+
+    cosines: Tensor
+    sines: Tensor
+
+    def __init__(self, d_head: int, base: float) -> None:
+        super().__init__()
+        self.frequencies = base ** (-torch.arange(0, d_head, 2, dtype=torch.float64) / d_head)
+        self.register_buffer("cosines", torch.empty(0, d_head // 2), persistent=False)
+        self.register_buffer("sines", torch.empty(0, d_head // 2), persistent=False)
+        self.grow(256)
+
+    def grow(self, positions: int) -> None:
+        """Hold the cosines and sines of at least this many positions (computed in float64, kept in float32)."""
+        angles = torch.arange(positions, dtype=torch.float64)[:, None] * self.frequencies
+        self.cosines = angles.cos().float().to(self.cosines.device)
+        self.sines = angles.sin().float().to(self.sines.device)
+
+    def forward(
+        self, x: Float[Tensor, "batch heads seq d_head"], positions: Int[Tensor, " seq"]
+    ) -> Float[Tensor, "batch heads seq d_head"]:
+        """Turn the rows of `x` by their positions."""
+        furthest = int(positions[-1]) + 1
+        if furthest > len(self.cosines):
+            self.grow(max(furthest, 2 * len(self.cosines)))
+        cosine, sine = self.cosines[positions].to(x.dtype), self.sines[positions].to(x.dtype)
+        first, second = x.chunk(2, dim=-1)
+        return torch.cat((first * cosine - second * sine, first * sine + second * cosine), dim=-1)

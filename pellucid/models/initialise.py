@@ -1,0 +1,126 @@
+"""First weights: drawn from a seed, and, where a statistical lexicon is at hand, told what it knows.
+
+A translator that starts at random spends most of its first minutes learning to look at the source at all. Two things
+shorten that. *Lexical initialisation*: a word's row starts as the mixture of its translations' rows, so that a source
+token, once attended to, already votes for its translations in the (tied) output. *Near-identity cross-attention*: the
+value and output projections start as an orthogonal matrix and its transpose, so that what is attended to arrives as
+it is. What each of them brings is measured in `benchmarks/`.
+"""
+
+import numpy
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from pydantic import BaseModel, ConfigDict, Field
+from torch import Tensor, nn
+
+from pellucid.corpus.aligner import Lexicon
+from pellucid.layers.attention import Attention
+from pellucid.layers.feed_forward import FeedForward, GatedFeedForward
+from pellucid.models.encoder_decoder import EncoderDecoder
+from pellucid.randomness import derived_seed
+
+__all__ = ["InitialiseConfig", "draw_weights", "pass_through_cross_attention", "tell_lexicon"]
+
+
+class InitialiseConfig(BaseModel):
+    """How weights start (`initialise.*` in a recipe)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    residual_scale: float = Field(
+        0.5, gt=0, description="factor on the first weights of projections that write to the residual stream; 1 in the paper"
+    )
+    lexical: bool = Field(
+        True, description="start each source row as the mixture of its translations' rows, by a statistical lexicon"
+    )
+    pass_through: bool = Field(
+        True, description="start cross-attention's values and output as an orthogonal matrix and its transpose"
+    )
+
+
+def draw_weights(model: nn.Module, seed: int, residual_scale: float) -> None:
+    """Draw all weights anew: Xavier-uniform matrices, zero biases, embeddings of norm about 1.
+
+    Source:
+        Glorot & Bengio 2010, eq. 16.
+    """
+    random = torch.Generator().manual_seed(derived_seed(seed, "first weights"))
+    for part in model.modules():
+        if isinstance(part, nn.Linear):
+            nn.init.xavier_uniform_(part.weight, generator=random)
+            if part.bias is not None:
+                nn.init.zeros_(part.bias)
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            if "embedding" in name:
+                weight.normal_(std=weight.shape[1] ** -0.5, generator=random)
+            elif "codes" in name:
+                weight.normal_(std=0.02, generator=random)
+        for part in model.modules():
+            if isinstance(part, Attention):
+                part.output.weight.mul_(residual_scale)
+            elif isinstance(part, FeedForward | GatedFeedForward):
+                part.narrow.weight.mul_(residual_scale)
+
+
+def pass_through_cross_attention(model: EncoderDecoder, seed: int) -> None:
+    """Let each cross-attention start by handing on what it attends to: V orthogonal, O = Vᵀ.
+
+    With fewer heads of values than of queries, each value head is read by a group, so its part of Vᵀ is shared out.
+    """
+    random = torch.Generator().manual_seed(derived_seed(seed, "cross-attention"))
+    with torch.no_grad():
+        for block in model.decoder:
+            attention = block.cross_attention
+            nn.init.orthogonal_(attention.value.weight, generator=random)
+            group = attention.n_heads // attention.n_kv_heads
+            heads = attention.value.weight.unflatten(0, (attention.n_kv_heads, attention.d_head))
+            attention.output.weight.copy_(heads.repeat_interleave(group, dim=0).flatten(0, 1).T / group)
+
+
+def tell_lexicon(
+    model: EncoderDecoder,
+    lexicon: Lexicon,
+    source_counts: Float[numpy.ndarray, " source_vocab"],
+    target_counts: Float[numpy.ndarray, " target_vocab"],
+    least_probability: float = 0.02,
+) -> None:
+    """Start source rows as mixtures of their translations' rows.
+
+    Let r be random unit rows, t(f|e) the lexicon cut at `least_probability` and normalised again, m = unit(t r).
+    With separate embeddings a source row is m. With one matrix for both languages a row is
+    unit(s·m + (1 − s)·r), where s is the share of the token's occurrences that are on the source side.
+
+    Args:
+        lexicon: p(target id | source id).
+        source_counts: occurrences of each id in the source, [source_vocab_size].
+        target_counts: occurrences of each id in the target, [target_vocab_size].
+    """
+    target_rows = F.normalize(model.target_embedding.weight.detach(), dim=1)
+    with torch.no_grad():
+        mixtures = F.normalize(_translations(lexicon, least_probability) @ target_rows, dim=1)
+        if model.source_embedding is model.target_embedding:
+            shares = (source_counts + 1e-3) / (source_counts + target_counts + 2e-3)
+            share = torch.from_numpy(shares).float()[:, None]
+            rows = F.normalize(share * mixtures + (1 - share) * target_rows, dim=1)
+            model.target_embedding.weight.copy_(rows)
+        else:
+            known = mixtures.norm(dim=1, keepdim=True) > 0
+            source_rows = F.normalize(model.source_embedding.weight, dim=1)
+            model.target_embedding.weight.copy_(target_rows)
+            model.source_embedding.weight.copy_(torch.where(known, mixtures, source_rows))
+
+
+def _translations(lexicon: Lexicon, least_probability: float) -> Tensor:
+    """Return the lexicon as a sparse matrix [source_vocab_size, target_vocab_size], rows cut and summing to 1 (or 0)."""
+    rows = lexicon.source_vocab_size
+    entries = slice(0, int(lexicon.row_starts[rows]))
+    sizes = numpy.diff(lexicon.row_starts[: rows + 1])
+    row, column = numpy.repeat(numpy.arange(rows), sizes), lexicon.columns[entries].astype(numpy.int64)
+    likely = lexicon.probabilities[entries] >= least_probability
+    row, column, probability = row[likely], column[likely], lexicon.probabilities[entries][likely]
+    sums = numpy.bincount(row, probability, minlength=rows)
+    values = torch.from_numpy((probability / sums[row]).astype(numpy.float32))
+    places = torch.from_numpy(numpy.stack((row, column)))
+    return torch.sparse_coo_tensor(places, values, (rows, lexicon.target_vocab_size), check_invariants=True).coalesce()
