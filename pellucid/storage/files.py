@@ -16,9 +16,9 @@ from typing import BinaryIO
 
 from pellucid.errors import UserError
 
-__all__ = ["new_file", "new_folder", "remove_leftovers", "write_bytes", "write_error", "write_text"]
+__all__ = ["new_file", "new_folder", "new_path", "remove_leftovers", "write_bytes", "write_error", "write_text"]
 
-_LEFTOVER = re.compile(r"\..+\.[0-9a-f]{12}\.(new|old)")  # what `_beside` makes
+_LEFTOVER = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.(?P<ending>new|old)")
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
@@ -51,19 +51,33 @@ def new_file(path: str | Path) -> Iterator[BinaryIO]:
         UserError: where the file cannot be written; what stood there before stays.
     """
     place = Path(path).resolve()
-    temporary = _beside(place, "new")
+    if place.exists() and not place.is_file() and not place.is_dir():
+        with _explained(path, place, place), place.open("wb") as file:
+            yield file
+        return
+    with new_path(path) as temporary, temporary.open("wb") as file:
+        yield file
+
+
+@contextmanager
+def new_path(path: str | Path) -> Iterator[Path]:
+    """Yield the path of an empty file that takes the place of `path` at the end of the block, if that ends well.
+
+    For libraries that write files by name; they may also replace the file they are given.
+
+    Raises:
+        UserError: where the file cannot be written; what stood there before stays.
+    """
+    place = Path(path).resolve()
+    temporary = place.with_name(f".{place.name[:40]}.{secrets.token_hex(6)}.new")
     with _explained(path, place, temporary):
-        if place.exists() and not place.is_file() and not place.is_dir():
-            with place.open("wb") as direct:
-                yield direct
-            return
         try:
-            with temporary.open("xb") as file:
-                yield file
-                file.flush()
+            temporary.touch(exist_ok=False)
+            mode = (place if place.is_file() else temporary).stat().st_mode
+            yield temporary
+            with temporary.open("rb+") as file:
                 os.fsync(file.fileno())
-            if place.exists():
-                shutil.copymode(place, temporary)
+            temporary.chmod(mode)
             os.replace(temporary, place)
             _force(place.parent)
         finally:
@@ -82,7 +96,7 @@ def new_folder(path: str | Path, replace: bool = False) -> Iterator[Path]:
         UserError: if something stands at `path` and may not be replaced, or the disk refuses.
     """
     place = Path(path).resolve()
-    temporary = _beside(place, "new")
+    temporary = place.with_name(f".{place.name}.{secrets.token_hex(6)}.new")
     with _explained(path, place, temporary):
         if not replace and _occupied(place):
             raise UserError(
@@ -101,19 +115,24 @@ def new_folder(path: str | Path, replace: bool = False) -> Iterator[Path]:
 def remove_leftovers(folder: str | Path) -> list[str]:
     """Remove what killed runs left half-written in `folder`, and return the names.
 
-    Only for folders that one process writes to at a time.
+    A folder that was moved aside, and whose replacement never came into its place, is put back. Only for folders that
+    one process writes to at a time.
     """
     folder = Path(folder)
-    if not folder.is_dir():
-        return []
-    names = sorted(entry.name for entry in folder.iterdir() if _LEFTOVER.fullmatch(entry.name))
-    for name in names:
-        leftover = folder / name
-        if leftover.is_dir():
+    leftovers = [match for name in _names(folder) if (match := _LEFTOVER.fullmatch(name))]
+    for match in leftovers:
+        leftover, place = folder / match[0], folder / match["name"]
+        if match["ending"] == "old" and not place.exists():
+            os.rename(leftover, place)
+        elif leftover.is_dir():
             shutil.rmtree(leftover, ignore_errors=True)
         else:
             leftover.unlink(missing_ok=True)
-    return names
+    return [match[0] for match in leftovers]
+
+
+def _names(folder: Path) -> list[str]:
+    return sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
 
 
 def write_error(path: str | Path, error: OSError) -> UserError:
@@ -151,14 +170,9 @@ def _occupied(place: Path) -> bool:
     return place.exists() and not (place.is_dir() and not any(place.iterdir()))
 
 
-def _beside(place: Path, ending: str) -> Path:
-    """Return a name that no file has yet, in the folder of `place`: renaming works only within one file system."""
-    return place.with_name(f".{place.name[:40]}.{secrets.token_hex(6)}.{ending}")
-
-
 def _put(temporary: Path, place: Path) -> None:
     if _occupied(place):
-        aside = _beside(place, "old")
+        aside = place.with_name(f".{place.name}.{secrets.token_hex(6)}.old")
         os.rename(place, aside)
         os.rename(temporary, place)
         _force(place.parent)

@@ -1,0 +1,232 @@
+"""A model is a folder; this is what stands in it, and who may write there.
+
+config.json              kind, format, and the settings the model was built with
+model.safetensors        the weights
+tokenizer.json           text ↔ ids (or source_tokenizer.json and target_tokenizer.json)
+generation_config.json   how it generates unless told
+report.json              its data and its training, in figures
+metrics.jsonl            a line a logged step
+checkpoints/step-…/      where training can go on
+"""
+
+import difflib
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pellucid.errors import UsageError, UserError
+from pellucid.storage.files import remove_leftovers, write_text
+
+__all__ = [
+    "FORMAT",
+    "KINDS",
+    "check_output",
+    "holds_model",
+    "prepare_output",
+    "read_config",
+    "read_json",
+    "write_config",
+    "write_json",
+]
+
+FORMAT = 1
+"""Version of the folder's layout; a higher one than this is refused."""
+
+KINDS = {"translator": "a translator", "language-model": "a language model", "vectors": "word vectors"}
+
+_OURS = frozenset(
+    {
+        "checkpoints",
+        "config.json",
+        "generation_config.json",
+        "ids",
+        "lexicon.safetensors",
+        "metrics.jsonl",
+        "model.safetensors",
+        "recipe.toml",
+        "report.json",
+        "source_tokenizer.json",
+        "target_tokenizer.json",
+        "tokenizer.json",
+    }
+)
+"""All that a run of Pellucid leaves in a model folder: `--overwrite` removes these names and nothing else."""
+
+
+def read_config(folder: str | Path, kind: str | None = None) -> dict[str, Any]:
+    """Return config.json of a model folder, checked to be one that this version can read.
+
+    Args:
+        folder: the model folder.
+        kind: the only kind that will do (a key of KINDS); None for any.
+
+    Raises:
+        UserError: if the folder is missing, holds no model, one of another kind, or one of a newer format.
+    """
+    folder = Path(folder)
+    path = folder / "config.json"
+    if not path.is_file():
+        raise _no_model(folder)
+    config = read_json(path)
+    _need_kind(folder, config)
+    form = config.get("format")
+    if not isinstance(form, int) or form < 1:
+        raise UserError(f"config.json is damaged: format is {form!r}", where=str(path), hint=_AGAIN)
+    if form > FORMAT:
+        raise UserError(
+            f"{folder} was written by a newer Pellucid: format {form}, this one reads up to {FORMAT}",
+            where=str(path),
+            hint="Install a newer version: `pip install --upgrade pellucid`.",
+        )
+    if kind is not None and config["kind"] != kind:
+        raise UserError(
+            f"expected {KINDS[kind]}, but {folder} holds {KINDS[config['kind']]}",
+            where=str(path),
+            hint=f"Name a folder with {KINDS[kind]} in it.",
+        )
+    return config
+
+
+def write_config(folder: str | Path, kind: str, fields: Mapping[str, Any]) -> None:
+    """Write config.json: `fields`, under the kind of model and the format of its folder."""
+    assert kind in KINDS, kind
+    write_json(Path(folder) / "config.json", {"kind": kind, "format": FORMAT, **fields})
+
+
+def read_json(path: str | Path) -> dict[str, Any]:
+    """Read a JSON object from a file of a model folder.
+
+    Raises:
+        UserError: if the file is missing or holds anything else.
+    """
+    path = Path(path)
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        reason = "it does not exist" if isinstance(error, FileNotFoundError) else error.strerror
+        raise UserError(f"cannot read {path}: {reason}", where=str(path)) from error
+    except ValueError as error:
+        raise UserError(f"{path.name} is damaged: {error}", where=str(path), hint=_AGAIN) from error
+    if not isinstance(value, dict):
+        raise UserError(f"{path.name} is damaged: expected a JSON object", where=str(path), hint=_AGAIN)
+    return value
+
+
+def write_json(path: str | Path, value: Mapping[str, Any]) -> None:
+    """Write a JSON object for people and programs, indented, whole or not at all."""
+    write_text(path, json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n")
+
+
+def holds_model(folder: str | Path) -> bool:
+    """Tell whether a model stands in `folder`, finished or begun."""
+    folder = Path(folder)
+    return (folder / "config.json").is_file() or any((folder / "checkpoints").glob("step-*"))
+
+
+def check_output(folder: str | Path, resume: bool, overwrite: bool) -> None:
+    """Refuse a folder that a training run may not write to; change nothing.
+
+    Raises:
+        UserError: if a model stands there and neither `resume` nor `overwrite` is asked for, if it is a file or a
+            folder with other things in it, or if what stands there is no model that this version reads.
+        UsageError: if both are asked for.
+    """
+    folder = Path(folder)
+    if resume and overwrite:
+        raise UsageError("--resume and --overwrite exclude each other", hint="Go on with the run, or start anew.")
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"{folder} is a file, expected a folder", where=str(folder), hint="Name another with `-o`.")
+    if holds_model(folder):
+        if not (resume or overwrite):
+            raise UserError(
+                f"{folder} holds a model already",
+                where=str(folder),
+                hint="Add `--resume` to go on with it, `--overwrite` to replace it, or name another folder with `-o`.",
+            )
+        if resume and (folder / "config.json").is_file():
+            read_config(folder)
+        elif (folder / "config.json").is_file():  # of any format, but never another program's
+            _need_kind(folder, read_json(folder / "config.json"))
+        return
+    names = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
+    others = [name for name in names if name not in _OURS and not name.startswith(".")]
+    if others:
+        raise UserError(
+            f"{folder} holds no model but other things: {', '.join(others[:3])}{' …' if len(others) > 3 else ''}",
+            where=str(folder),
+            hint="Name an empty or a new folder with `-o`.",
+        )
+
+
+def prepare_output(folder: str | Path, resume: bool, overwrite: bool) -> None:
+    """Make `folder` ready for a training run: made if need be, rid of half-written files and, to overwrite, of the old.
+
+    Only what Pellucid writes is removed, config.json first: a kill in the middle leaves no half of a model.
+
+    Raises:
+        UserError, UsageError: as `check_output`.
+    """
+    check_output(folder, resume, overwrite)
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        remove_leftovers(folder)
+        remove_leftovers(folder / "checkpoints")
+        if not resume:
+            for entry in sorted(folder.iterdir(), key=lambda entry: entry.name != "config.json"):
+                if entry.name in _OURS:
+                    shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+    except OSError as error:
+        raise UserError(
+            f"cannot use {folder} for the model: {error.strerror}",
+            where=str(error.filename or folder),
+            hint="Check that you may write there, or name another folder with `-o`.",
+        ) from error
+
+
+_AGAIN = "Copy the folder again from where it is whole, or train again."
+
+
+def _need_kind(folder: Path, config: Mapping[str, Any]) -> None:
+    if config.get("kind") not in KINDS:
+        raise UserError(
+            f"{folder} holds no Pellucid model: its config.json has no known kind",
+            where=str(folder / "config.json"),
+            hint="Pellucid reads and replaces only folders that `pellucid train` has written.",
+        )
+
+
+def _no_model(folder: Path) -> UserError:
+    if not folder.exists():
+        near = _nearest_model(folder)
+        return UserError(
+            f"no model folder at {folder}",
+            where=str(folder),
+            hint=f"Did you mean {near}?" if near else "Train one with `pellucid train`, or check the path.",
+        )
+    if not folder.is_dir():
+        return UserError(
+            f"expected a model folder, but {folder} is a file",
+            where=str(folder),
+            hint="Name the folder that `pellucid train … -o` has written.",
+        )
+    if holds_model(folder):
+        return UserError(
+            f"{folder} holds only the beginning of a model: config.json is missing",
+            where=str(folder / "config.json"),
+            hint="Go on with its training: the same command and `--resume`.",
+        )
+    return UserError(
+        f"{folder} holds no model: config.json is missing",
+        where=str(folder / "config.json"),
+        hint="Name the folder that `pellucid train … -o` has written.",
+    )
+
+
+def _nearest_model(folder: Path) -> str:
+    siblings = folder.absolute().parent
+    names = [path.parent.name for path in siblings.glob("*/config.json")] if siblings.is_dir() else []
+    near = difflib.get_close_matches(folder.name, names, 1)
+    return str(folder.with_name(near[0])) if near else ""
