@@ -25,6 +25,7 @@ __all__ = [
     "data",
     "data_json",
     "error",
+    "own_mistake",
     "progress",
     "say",
     "set_quiet",
@@ -90,6 +91,13 @@ def error(mistake: UserError, *, as_json: bool = False) -> None:
         _talk(json.dumps(mistake.as_dict(), ensure_ascii=False))
         return
     _talk(str(mistake).replace("error:", _painted("error:", "1;31"), 1))
+
+
+def own_mistake(trace: str) -> None:
+    """Print the traceback of a mistake that is Pellucid's own, and what to do with it."""
+    _talk(trace.rstrip())
+    _talk(_painted("error:", "1;31") + " this is a mistake in Pellucid, not yours")
+    _talk("hint: Report it where you got Pellucid from, with the command and all the lines above.")
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]], *, title: str = "") -> None:

@@ -1,0 +1,8 @@
+"""`python -m pellucid`: the same program as the command `pellucid`."""
+
+import sys
+
+from pellucid.cli.app import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,135 @@
+"""The program `pellucid`: finds the command, reads its flags, and turns what goes wrong into words and an exit code.
+
+Exit codes: 0 done · 1 the user must mend something (UserError) · 2 wrong usage (UsageError) · 70 a mistake of
+Pellucid's own · 130 stopped by Ctrl-C · 141 nobody reads stdout any more. With `--json` an error is one line of JSON on
+stderr with the fields error, where and hint; stdout then holds no answer.
+
+A command's module is loaded when it is asked for: `pellucid --help` loads neither PyTorch nor Numba.
+"""
+
+import difflib
+import os
+import sys
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from inspect import BoundArguments
+from typing import Any
+
+from cyclopts import App, CycloptsError, UnknownCommandError
+
+import pellucid
+from pellucid.cli import console
+from pellucid.cli.flags import Flags
+from pellucid.cli.settings import split_settings
+from pellucid.errors import UsageError, UserError
+
+__all__ = ["build_app", "main"]
+
+_COMMANDS = {
+    "demo": ("pellucid.cli.demo:demo", "Train the built-in zh→en translator and translate with it."),
+    "doctor": ("pellucid.cli.doctor:doctor", "Say what is wrong with a text, by file and line."),
+    "translate": ("pellucid.cli.translate:translate", "Translate a text with a trained model."),
+    "score": ("pellucid.cli.score:score", "Give the log-probability of given translations, per token and in total."),
+    "evaluate": ("pellucid.cli.evaluate:evaluate", "Measure a translator: BLEU and chrF with signatures."),
+    "align": ("pellucid.cli.align:align", "Align the words of parallel text."),
+    "info": ("pellucid.cli.info:info", "Say what a model is: sizes, parameters by part, data, training, scores."),
+}
+_TRAIN_COMMANDS = {
+    "translator": ("pellucid.cli.train:translator", "Train a translator from sentence pairs."),
+}
+
+
+def build_app() -> App:
+    """Return the commands of `pellucid`; none of their modules is loaded yet."""
+    app = App(
+        name="pellucid",
+        help="Train translators from your own text, and see every number that makes them work.",
+        version=pellucid.__version__,
+        help_format="plaintext",
+        result_action="return_value",
+    )
+    train = App(name="train", help="Train a model from your own text.", sort_key=2)
+    for place, (name, (path, help_line)) in enumerate(_COMMANDS.items()):
+        app.command(path, name=name, help=help_line, sort_key=place if place < 2 else place + 1)
+    for name, (path, help_line) in _TRAIN_COMMANDS.items():
+        train.command(path, name=name, help=help_line)
+    app.command(train)
+    return app
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line `argv` (that of the process if not given) and return the exit code."""
+    tokens = list(sys.argv[1:] if argv is None else argv)
+    console.use_utf8()
+    try:
+        code = _run(tokens)
+        sys.stdout.flush()
+    except UserError as mistake:
+        console.error(mistake, as_json="--json" in tokens)
+        return mistake.exit_code
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # What is still to be flushed at the end of the process must not fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except Exception:
+        console.own_mistake(traceback.format_exc())
+        return 70
+    return code
+
+
+def _run(tokens: list[str]) -> int:
+    app = build_app()
+    rest, settings = split_settings(tokens)
+    command, bound, unparsed = _parse(app, rest)
+    if "settings" in unparsed:
+        bound.arguments["settings"] = settings
+    elif settings:
+        raise _no_settings(rest, settings)
+    for value in bound.arguments.values():
+        if isinstance(value, Flags):
+            value.apply()
+    code = command(*bound.args, **bound.kwargs)
+    return code if isinstance(code, int) else 0
+
+
+def _parse(app: App, tokens: list[str]) -> tuple[Callable[..., Any], BoundArguments, Mapping[str, Any]]:
+    try:
+        return app.parse_args(tokens, exit_on_error=False, print_error=False)
+    except UnknownCommandError as error:
+        raise _unknown_command(error) from error
+    except CycloptsError as error:
+        raise _wrong_usage(error) from error
+
+
+def _unknown_command(error: UnknownCommandError) -> UsageError:
+    words = list(error.command_chain or ())
+    known = list(_TRAIN_COMMANDS if words == ["train"] else ["train", *_COMMANDS])
+    name = (error.unused_tokens or [""])[0]
+    near = difflib.get_close_matches(name, known, 1)
+    program = " ".join(["pellucid", *words])
+    hint = f"Did you mean `{program} {near[0]}`?" if near else f"`{program}` has the commands {', '.join(known)}."
+    return UsageError(f"unknown command {name}", where=f"{program} {name}", hint=hint)
+
+
+def _wrong_usage(error: CycloptsError) -> UsageError:
+    """Say in our form what cyclopts says in its own: `Unknown option: --beem. Did you mean --beam?`."""
+    program = " ".join(["pellucid", *(error.command_chain or ())])
+    what, _, near = str(error).partition(" Did you mean ")
+    what = what.strip().removeprefix(f'Command "{" ".join(error.command_chain or ())}" parameter ').rstrip(".")
+    help_line = f"`{program} --help` lists what it takes."
+    return UsageError(
+        what[:1].lower() + what[1:] if what[1:2].islower() else what,
+        where=program,
+        hint=f"Did you mean {near}" if near else help_line,
+    )
+
+
+def _no_settings(tokens: Sequence[str], settings: Mapping[str, str]) -> UsageError:
+    name = next(iter(settings))
+    return UsageError(
+        f"only training takes settings such as --{name}",
+        where=" ".join(["pellucid", *[token for token in tokens[:1] if not token.startswith("-")]]),
+        hint=f"Leave --{name} out; flags of a command have no dot in their name.",
+    )

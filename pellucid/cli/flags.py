@@ -1,0 +1,87 @@
+"""Flags that many commands share.
+
+A command takes the set that makes sense for it as one argument, and the program applies it before the command runs:
+
+    def translate(folder: Path, *, flags: ModelFlags = DEFAULT_MODEL_FLAGS) -> None: ...
+"""
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from pellucid.cli import console
+from pellucid.errors import UsageError
+
+__all__ = [
+    "DEFAULT_FLAGS",
+    "DEFAULT_MODEL_FLAGS",
+    "DEFAULT_TRAINING_FLAGS",
+    "Flags",
+    "ModelFlags",
+    "Settings",
+    "TrainingFlags",
+]
+
+Settings = Annotated[Mapping[str, str] | None, Parameter(parse=False)]
+"""Type of a command's keyword argument `settings`: `--section.field value` of the command line, values as typed."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Flags:
+    """Flags of every command."""
+
+    threads: int | None = None
+    """Processor threads to use; all cores unless given."""
+
+    quiet: Annotated[bool, Parameter(negative="")] = False
+    """Print results, warnings and errors only."""
+
+    def apply(self) -> None:
+        """Make the flags hold for this process.
+
+        Raises:
+            UsageError: for fewer than one thread.
+        """
+        console.set_quiet(self.quiet)
+        if self.threads is None:
+            return
+        if self.threads < 1:
+            raise UsageError(f"expected at least one thread, got {self.threads}", where="--threads")
+        for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS"):
+            os.environ[name] = str(self.threads)
+        loaded: dict[str, Any] = dict(sys.modules)
+        if "torch" in loaded:
+            loaded["torch"].set_num_threads(self.threads)
+        if "numba" in loaded:
+            loaded["numba"].set_num_threads(min(self.threads, loaded["numba"].config.NUMBA_NUM_THREADS))
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class ModelFlags(Flags):
+    """Flags of every command that runs a model."""
+
+    device: str = "auto"
+    """Where the model runs: auto, cpu, cuda, cuda:1 …"""
+
+    precision: Literal["auto", "float32", "bfloat16", "int8"] = "auto"
+    """Number format of the model's arithmetic."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class TrainingFlags(ModelFlags):
+    """Flags of every command that trains."""
+
+    seed: int | None = None
+    """Seed of every random choice; the recipe's unless given."""
+
+
+DEFAULT_FLAGS = Flags()
+DEFAULT_MODEL_FLAGS = ModelFlags()
+DEFAULT_TRAINING_FLAGS = TrainingFlags()
