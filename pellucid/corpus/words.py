@@ -1,0 +1,60 @@
+"""A sentence's words as a statistician counts them: no vocabulary, no training, the same for every language.
+
+Scripts that put no spaces between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese, …) come apart into single
+characters; everything else into runs of letters, runs of digits, and single marks of punctuation.
+"""
+
+import re
+import unicodedata
+from functools import cache
+
+__all__ = ["split_words"]
+
+# Blocks whose scripts do not put spaces between words; Unicode 16, chapters 16 to 18.
+_UNSPACED = (
+    "\u0e00-\u0eff"  # Thai, Lao
+    "\u1000-\u109f\uaa60-\uaa7f\ua9e0-\ua9ff"  # Myanmar
+    "\u1780-\u17ff"  # Khmer
+    "\u1950-\u19df\u1a20-\u1aaf"  # Tai Le, New Tai Lue, Tai Tham
+    "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3038-\u303c"  # Han radicals, marks and numerals
+    "\u3041-\u30ff\u31f0-\u31ff\uff66-\uff9f\U0001b000-\U0001b16f"  # kana
+    "\u3105-\u312f\u31a0-\u31bf"  # bopomofo
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
+    "\ua000-\ua4cf"  # Yi
+    "\ua980-\ua9df\u1b00-\u1b7f"  # Javanese, Balinese
+    "\uaa80-\uaadf"  # Tai Viet
+)
+_JOINERS = "\u200c\u200d"  # stand inside words of Persian and Hindi, and inside emoji
+
+
+def split_words(text: str) -> list[str]:
+    """Split `text` into words; joined again, they are the text without its white space.
+
+    A combining mark stays with what it marks; digits are taken as they are in any script. Nothing is dropped but white
+    space, nothing is changed: upper and lower case, apostrophes and full-width forms are the caller's business.
+    """
+    return _pattern().findall(text)
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    marks = _marks()
+    letter = rf"[^\W\d_{_UNSPACED}]"
+    return re.compile(
+        rf"\d+"
+        rf"|{letter}(?:{letter}|[{marks}{_JOINERS}])*"
+        rf"|\S[{marks}{_JOINERS}]*"
+    )
+
+
+def _marks() -> str:
+    """Return all combining marks, as the inside of a character class: `re` does not know them."""
+    is_mark = [unicodedata.category(chr(code))[0] == "M" for code in range(0x20000)] + [False]
+    ranges, start = [], None
+    for code, mark in enumerate(is_mark):
+        if mark and start is None:
+            start = code
+        elif not mark and start is not None:
+            ranges.append(f"{chr(start)}-{chr(code - 1)}")
+            start = None
+    return "".join(ranges) + "\U000e0100-\U000e01ef"

@@ -1,0 +1,33 @@
+"""How inner loops are compiled: by Numba, to machine code that is kept on disk where the disk allows it."""
+
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+from numba import njit
+
+__all__ = ["kernel"]
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+# Numbers are finite here, and a*b+c may be rounded once; sums keep the order in which they are written.
+_FLOATS = {"nnan", "ninf", "nsz", "contract"}
+
+
+def kernel(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Compile `function` at its first call, or fetch its machine code from the cache of an earlier process.
+
+    The cache lies in the first place that can be written: `NUMBA_CACHE_DIR`, `__pycache__` beside the file, the
+    user's cache folder. Where none can be (a read-only installation run by a user without a home), Numba would refuse
+    the function; here it is compiled anew in every process.
+
+    The cache notices an edited file by its content, but not an edited callee or constant in another file: whatever a
+    kernel calls or reads from its module stands in its own file. A division by zero gives inf or NaN, no exception;
+    indices are not checked.
+    """
+    compiled = njit(nogil=True, error_model="numpy", fastmath=_FLOATS)(function)
+    try:
+        compiled.enable_caching()
+    except RuntimeError:  # "cannot cache function …: no locator available"
+        return compiled  # type: ignore[no-any-return]
+    return compiled  # type: ignore[no-any-return]
