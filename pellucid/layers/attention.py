@@ -44,12 +44,15 @@ def attend(
         may_attend: True where a query may look at a key.
         bias: added to the scores (ALiBi).
         dropout: share of the weights dropped.
+
     Taps:
-        scores: before the mask, [batch heads query key].
-        weights: after the softmax; each row sums to 1, or to 0 where nothing is allowed.
+        scores: how well a key matches a query, before the mask, [batch heads query key]; nats.
+        weights: after the softmax, each row sums to 1 or (nothing allowed) to 0, [batch heads query key]; share.
         mixed: the weighted values, [batch heads query d_head].
+
     Raises:
         ShapeError: if key and value differ in length, or the heads do not divide.
+
     Source:
         Vaswani et al. 2017, eq. 1; Ainslie et al. 2023 for grouped queries.
     """
@@ -75,10 +78,8 @@ def _attend_fused(
     """Do the same by the device's fused kernel; a row with nothing allowed is let look at all, then set to zero."""
     looks = may_attend.any(-1, keepdim=True)
     allowed = may_attend | ~looks
-    if bias is None:
-        mask = allowed
-    else:
-        mask = bias.to(query.dtype).masked_fill(~allowed, torch.finfo(query.dtype).min)
+    lowest = torch.finfo(query.dtype).min
+    mask = allowed if bias is None else bias.to(query.dtype).masked_fill(~allowed, lowest)
     return F.scaled_dot_product_attention(query, key, value, mask, dropout).masked_fill(~looks, 0.0)
 
 
@@ -90,9 +91,11 @@ class Attention(nn.Module):
         score_bias: what is added to the scores by positions (`LinearBias`, or `no_bias`).
 
     Taps:
-        query, key, value: as projected, [batch heads seq d_head] (key and value: kv_heads).
-        those of `attend`.
-        output: what is added to the residual stream, [batch seq d_model].
+        query: as projected, before it is turned by its position, [batch heads query d_head].
+        key: as projected, before it is turned by its position, [batch kv_heads key d_head].
+        value: as projected, [batch kv_heads key d_head].
+        scores, weights, mixed: those of `attend`.
+        output: what is added to the residual stream, [batch query d_model].
 
     Source:
         Vaswani et al. 2017, §3.2.2.
@@ -138,4 +141,4 @@ class Attention(nn.Module):
     def _split(
         self, x: Float[Tensor, "batch seq heads_d_head"], n_heads: int
     ) -> Float[Tensor, "batch heads seq d_head"]:
-        return x.unflatten(-1, (n_heads, self.d_head)).transpose(1, 2)
+        return x.view(*x.shape[:-1], n_heads, self.d_head).transpose(1, 2)

@@ -20,6 +20,9 @@ class PreNorm(nn.Module):
         Xiong et al. 2020, fig. 1b.
     """
 
+    norm: Part
+    dropout: Part
+
     def __init__(self, norm: nn.Module, dropout: float) -> None:
         super().__init__()
         self.norm = norm
@@ -51,13 +54,13 @@ class EncoderBlock(nn.Module):
     """Self-attention, then feed-forward, each around the residual stream.
 
     Taps:
-        residual.input, residual.after_self_attention, residual.output: the stream, [batch seq d_model].
+        residual.input: the stream as it comes in, [batch query d_model].
+        residual.after_self_attention: the stream with what self-attention added, [batch query d_model].
+        residual.output: the stream as it goes out, [batch query d_model].
         self_attention.*, feed_forward.*: those of the parts.
     """
 
-    def __init__(
-        self, self_attention: Attention, feed_forward: nn.Module, residual: Callable[[], PreNorm]
-    ) -> None:
+    def __init__(self, self_attention: Attention, feed_forward: nn.Module, residual: Callable[[], PreNorm]) -> None:
         super().__init__()
         self.self_attention, self.around_self_attention = self_attention, residual()
         self.feed_forward, self.around_feed_forward = feed_forward, residual()
@@ -74,7 +77,8 @@ class EncoderBlock(nn.Module):
         def look_around(normed: Tensor) -> Tensor:
             inner = scoped(tap, "self_attention")
             seen = self.self_attention.key_value(normed, positions, inner)
-            return self.self_attention(normed, seen, may_attend, positions, inner)
+            added: Tensor = self.self_attention(normed, seen, may_attend, positions, inner)
+            return added
 
         x = tap("residual.input", x)
         x = tap("residual.after_self_attention", self.around_self_attention(x, look_around))
@@ -86,8 +90,10 @@ class DecoderBlock(nn.Module):
     """Self-attention, cross-attention, feed-forward, each around the residual stream.
 
     Taps:
-        residual.input, residual.after_self_attention, residual.after_cross_attention, residual.output: the stream,
-        [batch seq d_model].
+        residual.input: the stream as it comes in, [batch query d_model].
+        residual.after_self_attention: the stream with what self-attention added, [batch query d_model].
+        residual.after_cross_attention: the stream with what cross-attention added, [batch query d_model].
+        residual.output: the stream as it goes out, [batch query d_model].
         self_attention.*, cross_attention.*, feed_forward.*: those of the parts.
     """
 
@@ -123,11 +129,13 @@ class DecoderBlock(nn.Module):
         def look_back(normed: Tensor) -> Tensor:
             inner = scoped(tap, "self_attention")
             seen = remember(self.self_attention.key_value(normed, positions, inner))
-            return self.self_attention(normed, seen, may_attend, positions, inner)
+            added: Tensor = self.self_attention(normed, seen, may_attend, positions, inner)
+            return added
 
         def look_across(normed: Tensor) -> Tensor:
             inner = scoped(tap, "cross_attention")
-            return self.cross_attention(normed, source, may_attend_source, positions, inner)
+            added: Tensor = self.cross_attention(normed, source, may_attend_source, positions, inner)
+            return added
 
         x = tap("residual.input", x)
         x = tap("residual.after_self_attention", self.around_self_attention(x, look_back))

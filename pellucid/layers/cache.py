@@ -28,7 +28,9 @@ class DecoderCache:
             s·hypotheses + h holds what hypothesis h computed at step s.
     """
 
-    def __init__(self, source: list[KeyValue], may_attend_source: Bool[Tensor, "batch 1 1 source"], hypotheses: int) -> None:
+    def __init__(
+        self, source: list[KeyValue], may_attend_source: Bool[Tensor, "batch 1 1 source"], hypotheses: int
+    ) -> None:
         self.source = source
         self.may_attend_source = may_attend_source
         self.hypotheses = hypotheses

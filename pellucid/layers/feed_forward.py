@@ -13,8 +13,8 @@ class FeedForward(nn.Module):
     """Widen, bend, narrow: activation(x W₁ + b₁) W₂ + b₂.
 
     Taps:
-        hidden: after the activation, [batch seq d_ff].
-        output: what is added to the residual stream, [batch seq d_model].
+        hidden: after the activation, [batch query d_ff].
+        output: what is added to the residual stream, [batch query d_model].
 
     Source:
         Vaswani et al. 2017, eq. 2 (ReLU); Hendrycks & Gimpel 2016 (GELU).
@@ -36,8 +36,8 @@ class GatedFeedForward(nn.Module):
     """SwiGLU: (silu(x W_gate) ⊙ x W₁) W₂.
 
     Taps:
-        hidden: after the gate, [batch seq d_ff].
-        output: what is added to the residual stream, [batch seq d_model].
+        hidden: after the gate, [batch query d_ff].
+        output: what is added to the residual stream, [batch query d_model].
 
     Source:
         Shazeer 2020, eq. 6.

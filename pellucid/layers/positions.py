@@ -37,7 +37,7 @@ class SinusoidalCodes(nn.Module):
         furthest = int(positions[-1]) + 1
         if furthest > len(self.table):
             longer = torch.arange(max(furthest, 2 * len(self.table)))
-            self.table = sinusoids(longer, self.d_model).float().to(self.table.device)
+            self.table = sinusoids(longer, self.d_model).to(self.table)
         return self.table[positions]
 
 

@@ -39,10 +39,10 @@ class Rotary(nn.Module):
         self.grow(256)
 
     def grow(self, positions: int) -> None:
-        """Hold the cosines and sines of at least this many positions (computed in float64, kept in float32)."""
+        """Hold the cosines and sines of this many positions, computed in float64, kept in the model's precision."""
         angles = torch.arange(positions, dtype=torch.float64)[:, None] * self.frequencies
-        self.cosines = angles.cos().float().to(self.cosines.device)
-        self.sines = angles.sin().float().to(self.sines.device)
+        self.cosines = angles.cos().to(self.cosines)
+        self.sines = angles.sin().to(self.sines)
 
     def forward(
         self, x: Float[Tensor, "batch heads seq d_head"], positions: Int[Tensor, " seq"]

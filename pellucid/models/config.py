@@ -15,7 +15,9 @@ class EncoderDecoderConfig(BaseModel):
     d_model: int = Field(256, gt=0, description="width of the residual stream")
     n_heads: int = Field(4, gt=0, description="attention heads; each is d_model / n_heads wide")
     n_kv_heads: int | None = Field(
-        None, gt=0, description="heads of keys and values (grouped-query attention, Ainslie et al. 2023); n_heads if not given"
+        None,
+        gt=0,
+        description="heads of keys and values (grouped-query attention, Ainslie et al. 2023); n_heads if not given",
     )
     d_ff: int = Field(1024, gt=0, description="hidden width of the feed-forward part")
     encoder_layers: int = Field(3, ge=1, description="blocks of the encoder")
@@ -29,26 +31,39 @@ class EncoderDecoderConfig(BaseModel):
     rope_base: float = Field(1000.0, gt=1, description="base of the rotary frequencies (RoFormer has 10,000)")
     max_positions: int = Field(1024, gt=0, description="positions that exist when they are learned, tokens")
     norm: Literal["layernorm", "rmsnorm"] = Field("layernorm", description="which normalisation")
-    norm_placement: Literal["pre", "post"] = Field("pre", description="before each part, or after each residual sum as in the paper")
+    norm_placement: Literal["pre", "post"] = Field(
+        "pre", description="before each part, or after each residual sum as in the paper"
+    )
     activation: Literal["relu", "gelu", "swiglu"] = Field("relu", description="non-linearity of the feed-forward part")
     bias: bool = Field(True, description="biases in projections and feed-forward parts")
     tie_embeddings: Literal["all", "output", "none"] = Field(
         "all", description="one matrix for source, target and output; for target and output; or three of them"
     )
     scale_embeddings: bool = Field(True, description="multiply embeddings by √d_model (Vaswani et al. 2017, §3.4)")
-    dropout: float = Field(0.0, ge=0, lt=1, description="share of each part's output and of the embeddings dropped in training")
+    dropout: float = Field(
+        0.0, ge=0, lt=1, description="share of each part's output and of the embeddings dropped in training"
+    )
     attention_dropout: float = Field(0.0, ge=0, lt=1, description="share of the attention weights dropped in training")
 
     @model_validator(mode="after")
     def _sizes_fit(self) -> Self:
         if self.d_model % self.n_heads:
-            raise ValueError(f"d_model {self.d_model} is not a multiple of n_heads {self.n_heads}")
+            raise ValueError(
+                f"d_model {self.d_model} is not a multiple of n_heads {self.n_heads}:"
+                f" set n_heads to one of {_divisors(self.d_model)}"
+            )
         if self.n_heads % self.kv_heads:
-            raise ValueError(f"n_heads {self.n_heads} is not a multiple of n_kv_heads {self.kv_heads}")
+            raise ValueError(
+                f"n_heads {self.n_heads} is not a multiple of n_kv_heads {self.kv_heads}:"
+                f" set n_kv_heads to one of {_divisors(self.n_heads)}"
+            )
         if "rope" in (self.positions, self.cross_positions) and self.d_head % 2:
-            raise ValueError(f"rotary positions need an even d_head, got {self.d_head} (d_model {self.d_model} / n_heads {self.n_heads})")
+            raise ValueError(
+                f"rotary positions need an even d_model / n_heads, got {self.d_model} / {self.n_heads} = {self.d_head}:"
+                " change d_model or n_heads, or set positions and cross_positions to something other than rope"
+            )
         if self.positions == "sinusoidal" and self.d_model % 2:
-            raise ValueError(f"sinusoidal positions need an even d_model, got {self.d_model}")
+            raise ValueError(f"sinusoidal positions need an even d_model, got {self.d_model}: add or take 1")
         return self
 
     @property
@@ -60,3 +75,7 @@ class EncoderDecoderConfig(BaseModel):
     def kv_heads(self) -> int:
         """Heads of keys and values, filled in."""
         return self.n_kv_heads or self.n_heads
+
+
+def _divisors(n: int) -> str:
+    return ", ".join(str(d) for d in range(1, n + 1) if n % d == 0)

@@ -1,11 +1,13 @@
 """The encoder–decoder Transformer: a source sentence in, a distribution over the next target token out."""
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple, cast
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from pellucid.errors import UserError
 from pellucid.layers.attention import Attention, KeyValue
 from pellucid.layers.block import DecoderBlock, EncoderBlock, PostNorm, PreNorm
 from pellucid.layers.cache import DecoderCache
@@ -39,11 +41,17 @@ class EncoderDecoder(nn.Module):
         pad_id: the id that fills short sentences up; nobody looks at it.
 
     Taps:
-        embedding.source, embedding.target: token rows, scaled, [batch seq d_model].
-        embedding.source_position, embedding.target_position: the codes added to them, [seq d_model]; 0 if none.
+        embedding.source: rows of the source tokens, scaled, [batch source d_model].
+        embedding.source_position: what is added to them by position (a single 0 if nothing is), [source d_model].
+        embedding.target: rows of the target tokens, scaled, [batch target d_model].
+        embedding.target_position: what is added to them by position (a single 0 if nothing is), [target d_model].
         encoder.N.*, decoder.N.*: those of the blocks.
-        encoder.output, decoder.output: the stream after the last norm, [batch seq d_model].
-        logits: [batch seq vocab_size].
+        encoder.output: the encoder's stream after its last norm, [batch source d_model].
+        decoder.output: the decoder's stream after its last norm, [batch target d_model].
+        logits: score of each token to come next, before the softmax, [batch target vocab_size]; nats.
+
+    Raises:
+        UserError: if one matrix shall serve two vocabularies of different sizes.
 
     Source:
         Vaswani et al. 2017.
@@ -53,6 +61,12 @@ class EncoderDecoder(nn.Module):
         self, config: EncoderDecoderConfig, source_vocab_size: int, target_vocab_size: int, pad_id: int
     ) -> None:
         super().__init__()
+        if config.tie_embeddings == "all" and source_vocab_size != target_vocab_size:
+            raise UserError(
+                "one embedding matrix cannot serve two vocabularies:"
+                f" {source_vocab_size} source and {target_vocab_size} target tokens",
+                hint="set model.tie_embeddings to output or none, or train one tokenizer for both (tokenizer.joint)",
+            )
         self.config = config
         self.pad_id = pad_id
         scale = config.d_model**0.5 if config.scale_embeddings else 1.0
@@ -99,7 +113,7 @@ class EncoderDecoder(nn.Module):
         positions = torch.arange(target_ids.shape[1], device=target_ids.device)
         may_attend = causal(target_ids.shape[1], target_ids.device)
         x = self._embed_target(target_ids, positions, tap)
-        for n, (block, source) in enumerate(zip(self.decoder, self.look_up(memory, tap), strict=True)):
+        for n, (block, source) in enumerate(zip(self.decoder_blocks(), self.look_up(memory, tap), strict=True)):
             x = block(x, may_attend, positions, source, memory.may_attend, tap=scoped(tap, f"decoder.{n}"))
         return tap("decoder.output", self.decoder_norm(x))
 
@@ -110,7 +124,7 @@ class EncoderDecoder(nn.Module):
         positions = torch.full((ids.shape[1],), cache.step, device=ids.device)
         cache.open_step()
         x = self._embed_target(ids, positions, tap)
-        for n, block in enumerate(self.decoder):
+        for n, block in enumerate(self.decoder_blocks()):
             x = block(
                 x,
                 cache.may_attend,
@@ -132,18 +146,21 @@ class EncoderDecoder(nn.Module):
             block.cross_attention.key_value(
                 memory.states, memory.positions, scoped(scoped(tap, f"decoder.{n}"), "cross_attention")
             )
-            for n, block in enumerate(self.decoder)
+            for n, block in enumerate(self.decoder_blocks())
         ]
 
-    def logits(
-        self, states: Float[Tensor, "*batch d_model"], tap: Tap = keep
-    ) -> Float[Tensor, "*batch vocab_size"]:
+    def decoder_blocks(self) -> Iterator[DecoderBlock]:
+        """Return the decoder's blocks, first to last."""
+        return cast(Iterator[DecoderBlock], iter(self.decoder))
+
+    def logits(self, states: Float[Tensor, "*batch d_model"], tap: Tap = keep) -> Float[Tensor, "*batch vocab_size"]:
         """Return the score of every target token after each state."""
         return tap("logits", self.output_embedding.logits(states))
 
     def _embed_target(self, ids: Tensor, positions: Tensor, tap: Tap) -> Tensor:
         rows = tap("embedding.target", self.target_embedding(ids))
-        return self.embedding_dropout(rows + tap("embedding.target_position", self.target_codes(positions)))
+        x: Tensor = self.embedding_dropout(rows + tap("embedding.target_position", self.target_codes(positions)))
+        return x
 
 
 def _codes(config: EncoderDecoderConfig) -> nn.Module:

@@ -11,32 +11,15 @@ import numpy
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
-from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
 
-from pellucid.corpus.aligner import Lexicon
+from pellucid.corpus.lexicon import Lexicon
 from pellucid.layers.attention import Attention
 from pellucid.layers.feed_forward import FeedForward, GatedFeedForward
 from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.randomness import derived_seed
 
-__all__ = ["InitialiseConfig", "draw_weights", "pass_through_cross_attention", "tell_lexicon"]
-
-
-class InitialiseConfig(BaseModel):
-    """How weights start (`initialise.*` in a recipe)."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    residual_scale: float = Field(
-        0.5, gt=0, description="factor on the first weights of projections that write to the residual stream; 1 in the paper"
-    )
-    lexical: bool = Field(
-        True, description="start each source row as the mixture of its translations' rows, by a statistical lexicon"
-    )
-    pass_through: bool = Field(
-        True, description="start cross-attention's values and output as an orthogonal matrix and its transpose"
-    )
+__all__ = ["draw_weights", "pass_through_cross_attention", "tell_lexicon"]
 
 
 def draw_weights(model: nn.Module, seed: int, residual_scale: float) -> None:
@@ -67,15 +50,16 @@ def draw_weights(model: nn.Module, seed: int, residual_scale: float) -> None:
 def pass_through_cross_attention(model: EncoderDecoder, seed: int) -> None:
     """Let each cross-attention start by handing on what it attends to: V orthogonal, O = Vᵀ.
 
-    With fewer heads of values than of queries, each value head is read by a group, so its part of Vᵀ is shared out.
+    With fewer heads of values than of queries, each value head is read by a group, so its part of Vᵀ is shared out,
+    and O V is the projection onto the n_kv_heads · d_head directions that the values keep.
     """
     random = torch.Generator().manual_seed(derived_seed(seed, "cross-attention"))
     with torch.no_grad():
-        for block in model.decoder:
+        for block in model.decoder_blocks():
             attention = block.cross_attention
             nn.init.orthogonal_(attention.value.weight, generator=random)
             group = attention.n_heads // attention.n_kv_heads
-            heads = attention.value.weight.unflatten(0, (attention.n_kv_heads, attention.d_head))
+            heads = attention.value.weight.view(attention.n_kv_heads, attention.d_head, -1)
             attention.output.weight.copy_(heads.repeat_interleave(group, dim=0).flatten(0, 1).T / group)
 
 
@@ -91,29 +75,32 @@ def tell_lexicon(
     Let r be random unit rows, t(f|e) the lexicon cut at `least_probability` and normalised again, m = unit(t r).
     With separate embeddings a source row is m. With one matrix for both languages a row is
     unit(s·m + (1 − s)·r), where s is the share of the token's occurrences that are on the source side.
+    A token without likely translations keeps its r.
 
     Args:
         lexicon: p(target id | source id).
         source_counts: occurrences of each id in the source, [source_vocab_size].
         target_counts: occurrences of each id in the target, [target_vocab_size].
+        least_probability: translations less likely than this are left out.
     """
-    target_rows = F.normalize(model.target_embedding.weight.detach(), dim=1)
     with torch.no_grad():
+        target_rows = F.normalize(model.target_embedding.weight, dim=1)
+        source_rows = F.normalize(model.source_embedding.weight, dim=1)
         mixtures = F.normalize(_translations(lexicon, least_probability) @ target_rows, dim=1)
+        # A frequent source word may have translations so many that none is likely.
+        mixtures = torch.where(mixtures.norm(dim=1, keepdim=True) > 0, mixtures, source_rows)
         if model.source_embedding is model.target_embedding:
             shares = (source_counts + 1e-3) / (source_counts + target_counts + 2e-3)
             share = torch.from_numpy(shares).float()[:, None]
             rows = F.normalize(share * mixtures + (1 - share) * target_rows, dim=1)
             model.target_embedding.weight.copy_(rows)
         else:
-            known = mixtures.norm(dim=1, keepdim=True) > 0
-            source_rows = F.normalize(model.source_embedding.weight, dim=1)
             model.target_embedding.weight.copy_(target_rows)
-            model.source_embedding.weight.copy_(torch.where(known, mixtures, source_rows))
+            model.source_embedding.weight.copy_(mixtures)
 
 
 def _translations(lexicon: Lexicon, least_probability: float) -> Tensor:
-    """Return the lexicon as a sparse matrix [source_vocab_size, target_vocab_size], rows cut and summing to 1 (or 0)."""
+    """Return the lexicon as a sparse [source_vocab_size, target_vocab_size] matrix, rows cut and summing to 1 or 0."""
     rows = lexicon.source_vocab_size
     entries = slice(0, int(lexicon.row_starts[rows]))
     sizes = numpy.diff(lexicon.row_starts[: rows + 1])
