@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from inspect import BoundArguments
 from typing import Any
 
-from cyclopts import App, CycloptsError, UnknownCommandError
+from cyclopts import App, CycloptsError, MissingArgumentError, UnknownCommandError, UnusedCliTokensError
 
 import pellucid
 from pellucid.cli import console
@@ -117,13 +117,15 @@ def _wrong_usage(error: CycloptsError) -> UsageError:
     """Say in our form what cyclopts says in its own: `Unknown option: --beem. Did you mean --beam?`."""
     program = " ".join(["pellucid", *(error.command_chain or ())])
     what, _, near = str(error).partition(" Did you mean ")
-    what = what.strip().removeprefix(f'Command "{" ".join(error.command_chain or ())}" parameter ').rstrip(".")
-    help_line = f"`{program} --help` lists what it takes."
-    return UsageError(
-        what[:1].lower() + what[1:] if what[1:2].islower() else what,
-        where=program,
-        hint=f"Did you mean {near}" if near else help_line,
-    )
+    if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
+        what = f"unexpected argument {error.unused_tokens[0]}"
+    elif isinstance(error, MissingArgumentError) and error.argument is not None:
+        what = f"{error.keyword} needs a value" if error.keyword else f"{error.argument.name} is missing"
+    else:
+        what = what.rstrip(".")
+        what = what[:1].lower() + what[1:]
+    hint = f"Did you mean {near}" if near else f"`{program} --help` lists what it takes."
+    return UsageError(what, where=program, hint=hint)
 
 
 def _no_settings(tokens: Sequence[str], settings: Mapping[str, str]) -> UsageError:

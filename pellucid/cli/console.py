@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Progress",
+    "cell",
     "data",
     "data_json",
     "error",
@@ -115,7 +116,7 @@ def table_lines(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> lis
         headers: one a column; all empty for a table without a head.
         rows: cells of any type; ints get thousands separators, floats four significant digits, None is empty.
     """
-    shown = [[_cell(value) for value in row] for row in rows]
+    shown = [[cell(value) for value in row] for row in rows]
     to_right = [
         any(isinstance(row[i], int | float) for row in rows)
         and all(isinstance(row[i], int | float | None) for row in rows)
@@ -130,6 +131,19 @@ def table_lines(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> lis
     if heads:
         lines.insert(1, "  ".join("─" * w for w in widths))
     return lines
+
+
+def cell(value: object) -> str:
+    """Write a value for people: thousands separators, four significant digits, nothing for None."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return str(value)
 
 
 def width(text: str) -> int:
@@ -181,8 +195,8 @@ class Progress:
         self._next_sight = time.monotonic() + 0.2
 
     def _amount(self) -> str:
-        of_total = f" / {_cell(_whole(self.total))}" if self.total is not None else ""
-        return f"{_cell(_whole(self.done))}{of_total} {self.unit}".rstrip()
+        of_total = f" / {cell(_whole(self.total))}" if self.total is not None else ""
+        return f"{cell(_whole(self.done))}{of_total} {self.unit}".rstrip()
 
     def _line(self) -> str:
         share = f" ({self.done / self.total:.0%})" if self.total else ""
@@ -265,18 +279,6 @@ def _painted(word: str, colour: str) -> str:
 
 def _is_terminal(stream: TextIO) -> bool:
     return stream.isatty() and os.environ.get("TERM") != "dumb"
-
-
-def _cell(value: object) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return str(value)
 
 
 def _whole(value: float) -> float | int:

@@ -1,0 +1,127 @@
+"""`pellucid info`: what a model is, read from its folder without loading it."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from pellucid.cli import console
+from pellucid.cli.flags import DEFAULT_FLAGS, Flags
+from pellucid.storage.checkpoints import all_checkpoints, step_of
+from pellucid.storage.metrics import read_metrics
+from pellucid.storage.model_folder import KINDS, read_config, read_json
+from pellucid.storage.tensors import TensorShape, read_shapes
+
+__all__ = ["describe", "info"]
+
+
+def info(
+    folder: Path,
+    /,
+    *,
+    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    flags: Flags = DEFAULT_FLAGS,
+) -> None:
+    """Say what a model is: sizes, parameters by part, data, training, scores.
+
+    Args:
+        folder: The model folder.
+        as_json: Print one JSON object with the keys folder, kind, config, parameters, report, training, checkpoints.
+    """
+    description = describe(folder)
+    if as_json:
+        console.data_json(description)
+    else:
+        _print(description)
+
+
+def describe(folder: Path) -> dict[str, Any]:
+    """Return what the files of a model folder say about the model; what has no file is empty.
+
+    `parameters` counts numbers, by part and in `total`; `training` holds the last logged record, and in `best` the
+    one of lowest validation loss.
+
+    Raises:
+        UserError: if the folder holds no model, or one of its files is damaged.
+    """
+    config = read_config(folder)
+    weights = folder / "model.safetensors"
+    report = folder / "report.json"
+    return {
+        "folder": str(folder),
+        "kind": config.pop("kind"),
+        "config": config,
+        "parameters": parameters_by_part(read_shapes(weights)) if weights.is_file() else {},
+        "bytes": weights.stat().st_size if weights.is_file() else 0,
+        "report": read_json(report) if report.is_file() else {},
+        "training": _training(folder),
+        "checkpoints": [step_of(checkpoint) for checkpoint in all_checkpoints(folder)],
+    }
+
+
+def parameters_by_part(shapes: Mapping[str, TensorShape]) -> dict[str, int]:
+    """Count parameters by part, all layers of a stack together, and in `total`; a tied matrix is stored once.
+
+    `encoder.2.self_attention.query.weight` counts for `encoder.self_attention`.
+    """
+    counts: dict[str, int] = {}
+    for name, tensor in shapes.items():
+        words = [word for word in name.split(".")[:-1] if not word.isdigit()]
+        part = ".".join(words[:2]) or name
+        counts[part] = counts.get(part, 0) + tensor.size
+    return {**dict(sorted(counts.items())), "total": sum(counts.values())}
+
+
+def _training(folder: Path) -> dict[str, Any]:
+    last: dict[str, Any] = {}
+    best: dict[str, Any] = {}
+    for record in read_metrics(folder):
+        last = record
+        loss = record.get("valid_loss")
+        if isinstance(loss, int | float) and loss <= best.get("valid_loss", loss):
+            best = record
+    return {"last": last, "best": best} if last else {}
+
+
+def _print(description: Mapping[str, Any]) -> None:
+    size = description["bytes"]
+    kind = KINDS[description["kind"]]
+    console.data(f"{description['folder']}: {kind}" + (f", {size / 1e6:,.1f} MB of weights" if size else ""))
+    if not size:
+        console.warn("there are no weights yet: go on with the training by the same command and `--resume`")
+    _section("Parameters", list(description["parameters"].items()))
+    _section("Settings", _flat(description["config"]))
+    _section("Data and training", _flat(description["report"]))
+    training = description["training"]
+    _section("Last logged step", _flat(training.get("last", {})))
+    _section("Best validation", _flat(training.get("best", {})))
+    if description["checkpoints"]:
+        console.data("")
+        console.data("Checkpoints after steps " + ", ".join(f"{step:,}" for step in description["checkpoints"]))
+
+
+def _section(title: str, rows: Sequence[tuple[str, object]]) -> None:
+    if not rows:
+        return
+    console.data("")
+    console.data(title)
+    left = max(console.width(name) for name, _ in rows)
+    for name, value in rows:
+        console.data(f"  {name}{' ' * (left - console.width(name))}  {console.cell(value)}")
+
+
+def _flat(fields: Mapping[str, Any], prefix: str = "") -> list[tuple[str, object]]:
+    """Return nested fields as rows with dotted names; long lists by their length."""
+    rows: list[tuple[str, object]] = []
+    for name, value in fields.items():
+        if isinstance(value, Mapping):
+            rows.extend(_flat(value, f"{prefix}{name}."))
+        elif isinstance(value, list) and any(isinstance(item, Mapping | list) for item in value):
+            rows.append((f"{prefix}{name}", f"{len(value):,} entries"))
+        elif isinstance(value, list):
+            shown = ", ".join(console.cell(item) for item in value[:5])
+            rows.append((f"{prefix}{name}", shown + (f" … ({len(value):,})" if len(value) > 5 else "")))
+        else:
+            rows.append((f"{prefix}{name}", value))
+    return rows
