@@ -1,0 +1,104 @@
+"""JSON lines → pairs: an object a line, with `source` and `target`, or with two language codes as names."""
+
+import json
+import re
+from collections.abc import Iterator
+
+from pellucid.corpus.languages import choose_languages, find_language
+from pellucid.corpus.pairs import Place
+from pellucid.corpus.raw_pairs import Fault, Languages, RawPair, decode
+from pellucid.corpus.text_files import read_lines
+from pellucid.errors import UserError
+
+__all__ = ["jsonl_languages", "read_jsonl"]
+
+_CODE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")
+
+
+def jsonl_languages(file: str, wanted: Languages) -> Languages | None:
+    """Return the languages by which the first readable line names its two texts; None if it says source and target.
+
+    Raises:
+        UserError: if the file cannot be read, or that line does not hold the wanted languages, or too many.
+    """
+    for number, line in read_lines(file):
+        record, _ = _record(line, Place(file, number))
+        if record is None:
+            continue
+        if "source" in record and "target" in record:
+            return None
+        codes = [name for name, value in record.items() if isinstance(value, str) and _CODE.fullmatch(name)]
+        if len(codes) >= 2 or wanted.asked:
+            return choose_languages(file, codes, wanted)
+        raise UserError(
+            f"neither source and target nor two language codes among the fields: {', '.join(record) or 'none'}",
+            where=f"{file}:{number}",
+            hint='Write each line as {"source": "…", "target": "…"} or {"es": "…", "en": "…"}.',
+        )
+    return None
+
+
+def read_jsonl(file: str, languages: Languages | None) -> Iterator[RawPair]:
+    """Yield a pair for each line; a line that is no such object is a pair with the fault `json`.
+
+    Args:
+        file: its path.
+        languages: the names of the two texts, as `jsonl_languages` found them; None for `source` and `target`.
+
+    Raises:
+        UserError: if the file cannot be read.
+    """
+    wanted = ("source", "target") if languages is None else (languages.source or "", languages.target or "")
+    names = wanted
+    for number, line in read_lines(file):
+        place = Place(file, number)
+        record, faults = _record(line, place)
+        if record is None:
+            yield RawPair("", "", place, place, faults)
+            continue
+        if languages is not None and not (names[0] in record and names[1] in record):
+            found = [find_language(code, list(record)) for code in wanted]
+            names = (found[0] or wanted[0], found[1] or wanted[1])
+        source, target = record.get(names[0]), record.get(names[1])
+        for name, text in zip(names, (source, target), strict=True):
+            if not isinstance(text, str):
+                what = "no field" if name not in record else "no text in the field"
+                faults += (Fault("json", place, f"{what} {name}"),)
+            elif not text.isprintable() and not _is_unicode(text):
+                faults += (Fault("encoding", place, f"half a character (a lone surrogate) in {name}"),)
+        yield RawPair(_shown(source), _shown(target), place, place, faults)
+
+
+def _record(line: bytes, place: Place) -> tuple[dict[str, object] | None, tuple[Fault, ...]]:
+    """Return the object on a line; None for a blank line, and for one that holds none, with its fault."""
+    text, faults = decode(line, place)
+    if faults:
+        return None, faults
+    if text.startswith("\ufeff"):
+        text = text[1:]
+        faults = (Fault("bom", place, "a byte order mark before the first character"),)
+    if not text.strip():
+        return None, faults
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        return None, (Fault("json", place, f"not JSON: {error.msg} at character {error.pos + 1}"),)
+    except (ValueError, RecursionError):  # a number of thousands of digits, lists in lists in lists
+        return None, (Fault("json", place, "not JSON that can be read: too long a number or too deep"),)
+    if isinstance(value, dict) and isinstance(value.get("translation"), dict):  # as Hugging Face datasets write it
+        value = value["translation"]
+    if not isinstance(value, dict):
+        return None, (Fault("json", place, "not a JSON object"),)
+    return value, faults
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _shown(value: object) -> str:
+    return value.encode("utf-8", "backslashreplace").decode("utf-8") if isinstance(value, str) else ""

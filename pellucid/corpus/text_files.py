@@ -1,0 +1,172 @@
+r"""Bytes on disk → lines, compressed or not, and nothing but `\n` and `\r\n` ends a line.
+
+A file is read in blocks, so that its size does not matter; whatever is wrong with it is said with its name and, where
+one is known, its line.
+"""
+
+import lzma
+import stat
+import zlib
+from collections.abc import Callable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Protocol
+
+import zstandard
+
+from pellucid.errors import UserError
+
+__all__ = ["DamagedArchive", "plain_suffix", "read_blocks", "read_lines"]
+
+_READ_BYTES = 1 << 18
+_LONGEST_LINE = 1 << 26  # bytes; no text has such lines, but a file of another kind has
+
+_GZIP, _XZ, _ZSTD = b"\x1f\x8b", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
+_MAGIC_OF_SUFFIX = {".gz": _GZIP, ".xz": _XZ, ".zst": _ZSTD}
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+
+class DamagedArchive(UserError):
+    """A compressed file that cannot be unpacked to its end."""
+
+
+class _Unpacker(Protocol):
+    """What zlib, lzma and zstandard have in common; one of them unpacks one member of a file."""
+
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
+
+    def decompress(self, data: bytes, /) -> bytes: ...
+
+
+def read_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
+    r"""Yield each line's number, from 1, and its bytes without the line end; `\n` and `\r\n` end a line, nothing else.
+
+    `.gz`, `.xz` and `.zst` files are unpacked on the way. A byte order mark is left in its place.
+
+    Raises:
+        UserError: if the file is missing, a folder, a pipe, unreadable or UTF-16.
+        DamagedArchive: if it cannot be unpacked to its end; names the last whole line.
+    """
+    number = 0
+    rest = b""
+    try:
+        for block in read_blocks(path):
+            if number == 0 and not rest:
+                _refuse_utf16(path, block)
+            lines = (rest + block).split(b"\n")
+            rest = lines.pop()
+            for line in lines:
+                number += 1
+                yield number, line[:-1] if line.endswith(b"\r") else line
+            if len(rest) > _LONGEST_LINE:
+                raise UserError(
+                    f"a line is longer than {_LONGEST_LINE >> 20} MiB: this is not a text of sentences",
+                    where=f"{path}:{number + 1}",
+                    hint="Give a UTF-8 text with one sentence a line.",
+                )
+    except DamagedArchive as error:
+        raise DamagedArchive(error.what, where=f"{path}:{number + 1}", hint=error.hint) from error
+    if rest:
+        yield number + 1, rest[:-1] if rest.endswith(b"\r") else rest
+
+
+def read_blocks(path: str | Path) -> Iterator[bytes]:
+    """Yield the bytes of a file, unpacked, in blocks of no fixed size.
+
+    Raises:
+        UserError: if the file is missing, a folder, a pipe or unreadable.
+        DamagedArchive: if it cannot be unpacked to its end.
+    """
+    blocks = _raw_blocks(path)
+    first = next(blocks, b"")
+    magic = next((magic for magic in _MAGIC_OF_SUFFIX.values() if first.startswith(magic)), None)
+    named = Path(path).suffix.lower()
+    if named in _MAGIC_OF_SUFFIX and magic is None:
+        raise DamagedArchive(
+            f"the name ends in {named}, but the content is not packed that way",
+            where=str(path),
+            hint="Fetch or pack the file again, or take the ending off its name.",
+        )
+    if magic is None:
+        yield first
+        yield from blocks
+    else:
+        yield from _unpacked(path, magic, first, blocks)
+
+
+def plain_suffix(path: str | Path) -> str:
+    """Return what a file's name says about its form, `.gz`, `.xz` and `.zst` put aside, in lower case: `.tsv`."""
+    name = Path(path)
+    if name.suffix.lower() in _MAGIC_OF_SUFFIX:
+        name = name.with_suffix("")
+    return name.suffix.lower()
+
+
+def _raw_blocks(path: str | Path) -> Iterator[bytes]:
+    try:
+        mode = Path(path).stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise UserError(f"{path} is a folder, a file was expected", where=str(path), hint="Name the files in it.")
+        if not stat.S_ISREG(mode):
+            raise UserError(
+                f"{path} is a pipe or a device: the text is read several times, so it must be a file",
+                where=str(path),
+                hint="Write it to a file first; .gz, .xz and .zst files are read as they are.",
+            )
+        with Path(path).open("rb") as file:
+            while block := file.read(_READ_BYTES):
+                yield block
+    except FileNotFoundError as error:
+        raise UserError(f"no such file: {path}", where=str(path), hint="Check the name and the folder.") from error
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise UserError(
+            f"cannot read {path}: {reason}", where=str(path), hint="Check the file's permissions."
+        ) from error
+
+
+def _unpacked(path: str | Path, magic: bytes, first: bytes, blocks: Iterator[bytes]) -> Iterator[bytes]:
+    start: dict[bytes, Callable[[], _Unpacker]] = {
+        _GZIP: lambda: zlib.decompressobj(wbits=31),
+        _XZ: lzma.LZMADecompressor,
+        _ZSTD: lambda: zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj(),
+    }
+    unpacker = start[magic]()
+    try:
+        for block in _small(first, blocks):
+            while block:
+                if unpacker.eof:  # a file may hold several members, one after another, and zeros to fill it up
+                    block = block.lstrip(b"\0")
+                    unpacker = start[magic]() if block else unpacker
+                if block:
+                    yield unpacker.decompress(block)
+                    block = unpacker.unused_data if unpacker.eof else b""
+    except (zlib.error, lzma.LZMAError, zstandard.ZstdError) as error:
+        raise DamagedArchive(
+            f"damaged archive: {error}", where=str(path), hint="Fetch or pack the file again."
+        ) from error
+    if not unpacker.eof:
+        raise DamagedArchive(
+            "the archive ends before its content does", where=str(path), hint="Fetch or pack the file again."
+        )
+
+
+def _small(first: bytes, blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Cut blocks small: a packed byte may unpack to a thousand, and all that a call unpacks is in memory at once."""
+    size = 1 << 14
+    for block in chain([first], blocks):
+        for start in range(0, len(block), size):
+            yield block[start : start + size]
+
+
+def _refuse_utf16(path: str | Path, block: bytes) -> None:
+    if block.startswith(_UTF16_MARKS):
+        raise UserError(
+            f"{path} is UTF-16, UTF-8 was expected",
+            where=f"{path}:1",
+            hint=f"Convert it: iconv -f UTF-16 -t UTF-8 {path} > {Path(path).stem}.utf8{Path(path).suffix}",
+        )
