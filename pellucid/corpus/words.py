@@ -8,10 +8,10 @@ import re
 import unicodedata
 from functools import cache
 
-__all__ = ["split_words"]
+__all__ = ["UNSPACED", "split_words"]
 
-# Blocks whose scripts do not put spaces between words; Unicode 16, chapters 16 to 18.
-_UNSPACED = (
+# Blocks whose scripts put no spaces between words, for use inside a character class; Unicode 16, chapters 16 to 18.
+UNSPACED = (
     "\u0e00-\u0eff"  # Thai, Lao
     "\u1000-\u109f\uaa60-\uaa7f\ua9e0-\ua9ff"  # Myanmar
     "\u1780-\u17ff"  # Khmer
@@ -39,7 +39,7 @@ def split_words(text: str) -> list[str]:
 @cache
 def _pattern() -> re.Pattern[str]:
     marks = _marks()
-    letter = rf"[^\W\d_{_UNSPACED}]"
+    letter = rf"[^\W\d_{UNSPACED}]"
     return re.compile(
         rf"\d+"
         rf"|{letter}(?:{letter}|[{marks}{_JOINERS}])*"
