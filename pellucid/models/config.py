@@ -1,6 +1,6 @@
 """The shape of a model: what is chosen when it is built, and never asked again in a forward pass."""
 
-from typing import Literal, Self
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -46,7 +46,7 @@ class EncoderDecoderConfig(BaseModel):
     attention_dropout: float = Field(0.0, ge=0, lt=1, description="share of the attention weights dropped in training")
 
     @model_validator(mode="after")
-    def _sizes_fit(self) -> Self:
+    def _sizes_fit(self) -> "EncoderDecoderConfig":
         if self.d_model % self.n_heads:
             raise ValueError(
                 f"d_model {self.d_model} is not a multiple of n_heads {self.n_heads}:"
