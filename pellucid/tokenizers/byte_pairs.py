@@ -1,0 +1,108 @@
+"""Byte-pair encoding: the pairs that stand together most often become pieces, one merge after another.
+
+The merging and its training are those of Hugging Face's `tokenizers`; only its bare model is used, none of its added
+or special tokens, which text could spell.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Literal, TypeAlias
+
+from tokenizers import Tokenizer as RustTokenizer
+from tokenizers import models, pre_tokenizers, trainers
+
+from pellucid.tokenizers.alphabet import BYTES, SEPARATOR
+
+__all__ = ["BytePairs", "learn_merges", "train_byte_pairs"]
+
+Merge: TypeAlias = tuple[str, str]
+
+_MIN_COUNT = 2  # a pair seen once is no habit of the language
+_FEED_CHARACTERS = 100_000
+
+
+class BytePairs:
+    """Joins the two neighbours whose merge was learnt first, until none is left.
+
+    Source:
+        Sennrich, Haddow & Birch 2016, alg. 1.
+    """
+
+    kind: Literal["bpe"] = "bpe"
+
+    def __init__(self, signs: Sequence[str], merges: Sequence[Merge]) -> None:
+        numbers = {sign: number for number, sign in enumerate(signs)}
+        for left, right in merges:
+            numbers.setdefault(left + right, len(numbers))
+        self.pieces = tuple(numbers)
+        self._merges = tuple(merges)
+        self._numbers = numbers
+        self._rust = models.BPE(numbers, list(merges))
+        self._ranks = {
+            (numbers[left], numbers[right]): (rank, numbers[left + right]) for rank, (left, right) in enumerate(merges)
+        }
+
+    def split(self, word: str) -> list[int]:
+        """Return the numbers of the pieces of a word."""
+        return [token.id for token in self._rust.tokenize(word)]
+
+    def split_at_random(self, word: str, dropout: float, draw: Callable[[], float]) -> list[int]:
+        """Return the pieces of a word where each possible merge is passed over with probability `dropout`.
+
+        Args:
+            word: an escaped word.
+            dropout: 0 gives what `split` gives, 1 single signs.
+            draw: gives the next random number, evenly from 0 up to 1.
+
+        Source:
+            Provilkov, Emelianenko & Voita 2020, alg. 1. Whether a merge is passed over is drawn only where its rank
+            would win, which gives the same distribution.
+        """
+        numbers = [self._numbers[sign] for sign in word]
+        while len(numbers) > 1:
+            best = (len(self._ranks), -1)
+            place = -1
+            for here, pair in enumerate(pairwise(numbers)):
+                merge = self._ranks.get(pair)
+                if merge is not None and merge < best and draw() >= dropout:
+                    best, place = merge, here
+            if place < 0:
+                break
+            numbers[place : place + 2] = [best[1]]
+        return numbers
+
+    def as_dict(self) -> dict[str, object]:
+        """Return what the file must hold beside the alphabet: the merges, in order, a space between left and right."""
+        return {"merges": [f"{left} {right}" for left, right in self._merges]}
+
+
+def train_byte_pairs(words: Mapping[str, int], signs: Sequence[str], room: int) -> BytePairs:
+    """Learn at most `room` new pieces from counted words; the same words give the same merges."""
+    return BytePairs(signs, learn_merges(words, signs, room))
+
+
+def learn_merges(words: Mapping[str, int], signs: Sequence[str], room: int) -> list[Merge]:
+    """Return the merges, first learnt first, that make at most `room` pieces of two signs or more."""
+    characters = signs[len(BYTES) :]  # bytes are words of their own: no merge can reach them
+    trainer = trainers.BpeTrainer(
+        vocab_size=len(characters) + room,
+        min_frequency=_MIN_COUNT,
+        initial_alphabet=list(characters),
+        special_tokens=[],
+        show_progress=False,
+    )
+    rust = RustTokenizer(models.BPE())
+    rust.pre_tokenizer = pre_tokenizers.Split(SEPARATOR, "removed")
+    rust.train_from_iterator(_as_text(words), trainer)
+    return [(left, right) for left, right in json.loads(rust.to_str())["model"]["merges"]]
+
+
+def _as_text(words: Mapping[str, int]) -> Iterator[str]:
+    """Write each word as often as it was counted: the trainer takes nothing but text."""
+    for word, count in words.items():
+        if len(word) == 1:
+            continue
+        at_once = max(1, _FEED_CHARACTERS // (len(word) + 1))
+        for done in range(0, count, at_once):
+            yield (word + SEPARATOR) * min(at_once, count - done)

@@ -1,0 +1,300 @@
+"""Text to ids and back, the same for all kinds.
+
+The ids: padding, start and end of a sentence, and ten placeholders come first and have no written form, so that no text
+can produce them; then the 256 bytes, the space mark and the alphabet's characters; then the model's longer pieces.
+"""
+
+import json
+import random
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from pellucid.errors import UserError
+from pellucid.randomness import derived_seed
+from pellucid.storage.files import write_text
+from pellucid.tokenizers.alphabet import BYTES, PLACEHOLDERS, SPACE_MARK, Alphabet
+from pellucid.tokenizers.byte_pairs import BytePairs
+from pellucid.tokenizers.config import Kind
+from pellucid.tokenizers.word_model import WordModel
+
+__all__ = ["FORMAT", "SPECIAL_IDS", "Piece", "Tokenizer"]
+
+FORMAT = 1
+SPECIAL_IDS = 3 + len(PLACEHOLDERS)
+_SPECIAL_NAMES = ("pad", "start", "end", *(f"placeholder {number}" for number in range(len(PLACEHOLDERS))))
+_BYTE_IDS = range(SPECIAL_IDS, SPECIAL_IDS + len(BYTES))
+
+# Words met before are not cut again: text repeats itself. The bounds keep the memory below some 100 MB.
+_REMEMBERED_WORDS = 400_000
+_REMEMBERED_LENGTH = 24
+
+
+class Piece(NamedTuple):
+    """One id as it stands in a text.
+
+    Attributes:
+        bytes: what it adds to the text in UTF-8; the pieces' bytes joined are the text's. Nothing for a special id.
+        start, end: the characters of the text it covers, end excluded. A piece that is part of a character has the
+            offsets of the whole character.
+        display: for people: `▁` for a space, `水⟨E6⟩` for the byte E6 of a 水, `⟨U+000A⟩` for what cannot be seen,
+            `⟨end⟩` for a special id. The space mark before a text's first word is shown, though it adds no byte.
+    """
+
+    id: int
+    bytes: bytes
+    start: int
+    end: int
+    display: str
+
+
+class Tokenizer:
+    """Text ↔ ids. Make one with `train_tokenizer` or `load_tokenizer`.
+
+    For every text without lone surrogates `decode(encode(text)) == text`; nothing is normalised.
+    """
+
+    def __init__(self, alphabet: Alphabet, model: WordModel, trained_on: dict[str, int] | None = None) -> None:
+        self.alphabet = alphabet
+        self.trained_on = trained_on or {}
+        self._model = model
+        self._bytes = [b""] * SPECIAL_IDS + [_bytes_of(piece) for piece in model.pieces]
+        self._known = {sign: [number] for number, sign in enumerate(PLACEHOLDERS, self.placeholder_ids[0])}
+
+    def __repr__(self) -> str:
+        return f"Tokenizer(kind={self.kind!r}, vocab_size={self.vocab_size})"
+
+    @property
+    def kind(self) -> Kind:
+        """What a piece is: "bpe", "unigram", "words" or "characters"."""
+        return self._model.kind
+
+    @property
+    def vocab_size(self) -> int:
+        """How many ids there are, special ones and bytes included; all are below it."""
+        return len(self._bytes)
+
+    @property
+    def pad_id(self) -> int:
+        """Fills a batch up behind its shorter texts."""
+        return 0
+
+    @property
+    def start_id(self) -> int:
+        """Stands before a sentence."""
+        return 1
+
+    @property
+    def end_id(self) -> int:
+        """Stands after a sentence."""
+        return 2
+
+    @property
+    def placeholder_ids(self) -> range:
+        """Stand for what is not to be translated, see `encode_segments`."""
+        return range(3, SPECIAL_IDS)
+
+    def encode(self, text: str) -> list[int]:
+        """Return the ids of a text, without start and end.
+
+        Raises:
+            UserError: at a lone surrogate.
+        """
+        return self._encode_escaped(self.alphabet.escape(text))
+
+    def encode_batch(self, texts: Iterable[str], *, dropout: float = 0.0, seed: int = 0) -> list[list[int]]:
+        """Return the ids of each text, without start and end.
+
+        Args:
+            texts: any number of texts.
+            dropout: share of merges passed over at random (bpe only); a pure function of the texts in their order, the
+                share and `seed`.
+            seed: which of the random ways to cut.
+
+        Raises:
+            UserError: at a lone surrogate, or if dropout is asked of a kind without merges.
+        """
+        if isinstance(texts, str):
+            raise UserError("expected a list of texts, got one text", hint="Put it in a list, or use encode().")
+        if dropout:
+            return self._encode_at_random(texts, dropout, seed)
+        return [self.encode(text) for text in texts]
+
+    def encode_segments(self, segments: Iterable[str | int]) -> list[int]:
+        """Return the ids of text with placeholders in it, each given by its number from 0 to 9.
+
+        The strings are encoded as one text in which the placeholders stand; two that meet are joined.
+        """
+        escaped = [
+            self.alphabet.escape(segment) if isinstance(segment, str) else _placeholder(segment) for segment in segments
+        ]
+        return self._encode_escaped("".join(escaped))
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """Return the text of ids; special ones are skipped, and bytes that are no UTF-8 become U+FFFD.
+
+        Raises:
+            UserError: at an id that is not in the vocabulary.
+        """
+        return "".join(segment for segment in self.decode_segments(ids) if isinstance(segment, str))
+
+    def decode_segments(self, ids: Iterable[int]) -> list[str | int]:
+        """Return the text of ids, with a placeholder's number where one stands; empty strings are left out."""
+        segments: list[str | int] = []
+        for placeholder, run in self._runs(ids):
+            text = b"".join(part for _, part in run).decode("utf-8", "replace")
+            segments += [text] if text else []
+            segments += [] if placeholder is None else [placeholder - self.placeholder_ids[0]]
+        return segments
+
+    def pieces(self, text: str) -> list[Piece]:
+        """Return the pieces of a text, with their bytes and offsets; the ids are those of `encode`."""
+        return self.pieces_of_ids(self.encode(text))
+
+    def pieces_of_ids(self, ids: Iterable[int]) -> list[Piece]:
+        """Return the pieces of ids, with offsets in the text that `decode` makes of them.
+
+        Special ids are pieces without bytes; bytes that are no UTF-8 have the offsets of their U+FFFD.
+        """
+        pieces: list[Piece] = []
+        offset = 0
+        for placeholder, run in self._runs(ids):
+            spans, length = _character_spans(b"".join(part for _, part in run))
+            at = 0
+            for number, part in run:
+                start = offset + (spans[at][0] if at < len(spans) else length)
+                end = offset + spans[at + len(part) - 1][1] if part else start
+                character = spans[at][2] if part else ""
+                pieces.append(Piece(number, part, start, end, self._display(number, character)))
+                at += len(part)
+            offset += length
+            if placeholder is not None:
+                pieces.append(Piece(placeholder, b"", offset, offset, self._display(placeholder, "")))
+        return pieces
+
+    def id_to_bytes(self, number: int) -> bytes:
+        """Return what an id adds to a text inside it, in UTF-8, maybe a part of a character; b"" for special ids."""
+        if not 0 <= number < len(self._bytes):
+            raise UserError(f"id {number} is not in the vocabulary of {len(self._bytes)} ids")
+        return self._bytes[number]
+
+    def save(self, path: str | Path) -> None:
+        """Write the tokenizer to a file, whole or not at all.
+
+        Raises:
+            UserError: if the file cannot be written.
+        """
+        write_text(path, json.dumps(self.as_dict(), ensure_ascii=False, indent=1) + "\n")
+
+    def as_dict(self) -> dict[str, object]:
+        """Return what the file holds; the same training text gives the same."""
+        return {
+            "format": FORMAT,
+            "kind": self.kind,
+            "vocab_size": self.vocab_size,
+            "trained_on": self.trained_on,
+            "alphabet": {
+                "letters": self.alphabet.letters,
+                "unspaced": self.alphabet.unspaced,
+                "digits": self.alphabet.digits,
+                "symbols": self.alphabet.symbols,
+            },
+            "model": self._model.as_dict(),
+        }
+
+    def _words(self, escaped: str) -> list[str]:
+        return self.alphabet.split(self.alphabet.mark_start(escaped))
+
+    def _encode_escaped(self, escaped: str) -> list[int]:
+        known = self._known
+        ids: list[int] = []
+        for word in self._words(escaped):
+            ids += known.get(word) or self._split(word)
+        return ids
+
+    def _split(self, word: str) -> list[int]:
+        ids = [SPECIAL_IDS + number for number in self._model.split(word)]
+        if len(self._known) < _REMEMBERED_WORDS and len(word) <= _REMEMBERED_LENGTH:
+            self._known[word] = ids
+        return ids
+
+    def _encode_at_random(self, texts: Iterable[str], dropout: float, seed: int) -> list[list[int]]:
+        model = self._model
+        if not isinstance(model, BytePairs):
+            raise UserError(
+                f"dropout leaves out merges, and a tokenizer of kind {self.kind} has none",
+                hint="Set tokenizer.dropout to 0, or train a tokenizer of kind bpe.",
+            )
+        draw = random.Random(derived_seed(seed, "bpe-dropout")).random
+        return [
+            [
+                SPECIAL_IDS + number
+                for word in self._words(self.alphabet.escape(text))
+                for number in model.split_at_random(word, dropout, draw)
+            ]
+            for text in texts
+        ]
+
+    def _runs(self, ids: Iterable[int]) -> Iterator[tuple[int | None, list[tuple[int, bytes]]]]:
+        """Give the ids up to each placeholder and that placeholder, then the rest and None, with what each id adds.
+
+        The text's first space is taken away: encoding put it there.
+        """
+        run: list[tuple[int, bytes]] = []
+        at_start = True
+        for number in map(int, ids):
+            part = self.id_to_bytes(number)
+            if number in self.placeholder_ids:
+                yield number, run
+                run, at_start = [], False
+                continue
+            if at_start and part:
+                part, at_start = part.removeprefix(b" "), False
+            run.append((number, part))
+        yield None, run
+
+    def _display(self, number: int, character: str) -> str:
+        if number < SPECIAL_IDS:
+            return f"⟨{_SPECIAL_NAMES[number]}⟩"
+        if number in _BYTE_IDS:
+            return f"{_visible(character)}⟨{number - _BYTE_IDS[0]:02X}⟩"
+        return _visible(self._model.pieces[number - SPECIAL_IDS])
+
+
+def _placeholder(number: int) -> str:
+    if not 0 <= number < len(PLACEHOLDERS):
+        raise UserError(f"there are {len(PLACEHOLDERS)} placeholders, counted from 0; got number {number}")
+    return PLACEHOLDERS[number]
+
+
+def _bytes_of(piece: str) -> bytes:
+    if BYTES[0] <= piece <= BYTES[-1]:
+        return bytes([ord(piece) - ord(BYTES[0])])
+    return piece.replace(SPACE_MARK, " ").encode("utf-8")
+
+
+def _visible(piece: str) -> str:
+    return "".join(sign if sign.isprintable() else f"⟨U+{ord(sign):04X}⟩" for sign in piece)
+
+
+def _character_spans(data: bytes) -> tuple[list[tuple[int, int, str]], int]:
+    """Return for each byte the start and end of its character and the character, and how many characters there are.
+
+    As in decoding with "replace", bytes that are no UTF-8 make one U+FFFD for each stretch; their character is "".
+    """
+    spans: list[tuple[int, int, str]] = []
+    characters = position = 0
+    while position < len(data):
+        rest, bad = data[position:], 0
+        try:
+            good = rest.decode("utf-8")
+        except UnicodeDecodeError as error:
+            good, bad = rest[: error.start].decode("utf-8"), error.end - error.start
+        for character in good:
+            spans += [(characters, characters + 1, character)] * len(character.encode("utf-8"))
+            characters += 1
+        if bad:
+            spans += [(characters, characters + 1, "")] * bad
+            characters += 1
+        position = len(spans)
+    return spans, characters

@@ -1,0 +1,108 @@
+"""Text → a tokenizer."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from pellucid.errors import UserError
+from pellucid.tokenizers.alphabet import BYTES, Alphabet, choose_alphabet
+from pellucid.tokenizers.byte_pairs import train_byte_pairs
+from pellucid.tokenizers.config import TokenizerConfig
+from pellucid.tokenizers.tokenizer import SPECIAL_IDS, Tokenizer
+from pellucid.tokenizers.unigram import train_unigram
+from pellucid.tokenizers.vocabulary_size import choose_vocab_size
+from pellucid.tokenizers.word_model import WordModel
+from pellucid.tokenizers.words import WordList, train_words
+
+__all__ = ["train_tokenizer"]
+
+_FIXED_IDS = SPECIAL_IDS + len(BYTES) + 1
+_CHARACTERS_SHARE = 0.5  # of the ids that are not fixed, at most; the rest is for pieces longer than one character
+_GOLDEN = 0x9E3779B97F4A7C15  # 2⁶⁴ / the golden ratio: its multiples spread evenly, whatever every second text is
+_WORD_BITS = 64
+
+
+def train_tokenizer(texts: Iterable[str], config: TokenizerConfig | None = None) -> Tokenizer:
+    """Train a tokenizer on texts, read once; the same texts give the same tokenizer.
+
+    With `config.joint` the texts are those of both languages; the size that is chosen if none is given depends on the
+    number of pairs, which are then half as many. Fewer ids than asked are made where the text has no more to give, see
+    `Tokenizer.vocab_size`. `Tokenizer.trained_on` says how much of the text was used: "used_characters" of
+    "characters".
+
+    Raises:
+        UserError: if there is no text, or a text has a lone surrogate.
+    """
+    config = config or TokenizerConfig()
+    if isinstance(texts, str):
+        raise UserError("expected texts to train a tokenizer on, got one text", hint="Put it in a list.")
+    sample, trained_on = _take_sample(texts, config.max_training_characters)
+    if not trained_on["characters"]:
+        raise UserError("there is no text to train a tokenizer on: every line is empty, or there is none")
+    size = _vocab_size(config, trained_on["texts"])
+    alphabet = choose_alphabet(_count_characters(sample), config.character_coverage, _most_characters(config, size))
+    return Tokenizer(alphabet, _train_model(sample, alphabet, config, size), trained_on)
+
+
+def _train_model(sample: list[str], alphabet: Alphabet, config: TokenizerConfig, size: int | None) -> WordModel:
+    signs = alphabet.signs
+    if config.kind == "characters":
+        return WordList("characters", signs)
+    words = _count_words(sample, alphabet)
+    room = None if size is None else max(0, size - SPECIAL_IDS - len(signs))
+    if config.kind == "words":
+        return train_words(words, signs, room)
+    train = train_byte_pairs if config.kind == "bpe" else train_unigram
+    return train(words, signs, room or 0)
+
+
+def _vocab_size(config: TokenizerConfig, texts: int) -> int | None:
+    if config.vocab_size is None and config.kind in ("bpe", "unigram"):
+        return choose_vocab_size(texts // 2 if config.joint else texts)
+    return config.vocab_size
+
+
+def _most_characters(config: TokenizerConfig, size: int | None) -> int | None:
+    if size is None:
+        return None
+    return int((size - _FIXED_IDS) * (1 if config.kind == "characters" else _CHARACTERS_SHARE))
+
+
+def _take_sample(texts: Iterable[str], limit: int) -> tuple[list[str], dict[str, int]]:
+    """Keep an even sample of at most `limit` characters, and count; a single longer text is cut.
+
+    Each time the sample outgrows the limit, the share of the texts that are kept is halved.
+    """
+    kept: list[tuple[int, str]] = []
+    number = characters = used = halvings = 0
+    for number, text in enumerate(texts, 1):
+        characters += len(text)
+        if not text or not _is_kept(number, halvings):
+            continue
+        kept.append((number, text[:limit]))
+        used += len(kept[-1][1])
+        while used > limit and len(kept) > 1:
+            halvings += 1
+            kept = [entry for entry in kept if _is_kept(entry[0], halvings)] or kept[:1]
+            used = sum(len(text) for _, text in kept)
+    counts = {"texts": number, "used_texts": len(kept), "characters": characters, "used_characters": used}
+    return [text for _, text in kept], counts
+
+
+def _is_kept(number: int, halvings: int) -> bool:
+    return (number * _GOLDEN % (1 << _WORD_BITS)) >> (_WORD_BITS - halvings) == 0
+
+
+def _count_characters(texts: Iterable[str]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for text in texts:
+        counts.update(text)
+    return counts
+
+
+def _count_words(texts: Iterable[str], alphabet: Alphabet) -> Counter[str]:
+    return Counter(_words(texts, alphabet))
+
+
+def _words(texts: Iterable[str], alphabet: Alphabet) -> Iterator[str]:
+    for text in texts:
+        yield from alphabet.split(alphabet.mark_start(alphabet.escape(text)))

@@ -1,0 +1,114 @@
+"""Unigram pieces: each piece has a probability, and a word is cut the most probable way.
+
+The cutting is that of Hugging Face's `tokenizers`. The training is ours: theirs adds floating-point sums in an order
+that threads decide, so that the same text gives another tokenizer each time, and takes minutes where there are no
+spaces between words.
+"""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from typing import Literal
+
+from tokenizers import models
+
+from pellucid.tokenizers.alphabet import BYTES
+from pellucid.tokenizers.byte_pairs import learn_merges
+
+__all__ = ["Unigram", "train_unigram"]
+
+_SEEDS = 4  # candidates for each place in the vocabulary
+_KEPT = 0.7  # share of the pieces that a round of pruning leaves
+_UNSEEN = 0.5  # count of a sign that no word needs, in occurrences; it must stay usable
+_BYTE_SCORE = -20.0  # a byte is a word of its own and has no rival: any number does
+_DIGITS = 6  # of a score in the file
+
+
+class Unigram:
+    """Cuts a word into the pieces whose probabilities have the highest product.
+
+    Source:
+        Kudo 2018, "Subword Regularization", §3.2.
+    """
+
+    kind: Literal["unigram"] = "unigram"
+
+    def __init__(self, signs: Sequence[str], scores: Mapping[str, float]) -> None:
+        """Make the model from the scores (natural log-probabilities) of all characters and longer pieces."""
+        self.pieces = (*signs, *sorted(scores.keys() - set(signs), key=lambda piece: (-scores[piece], piece)))
+        self._scores = {piece: scores[piece] for piece in self.pieces[len(BYTES) :]}
+        self._rust = models.Unigram([(byte, _BYTE_SCORE) for byte in BYTES] + list(self._scores.items()), None, False)
+
+    def split(self, word: str) -> list[int]:
+        """Return the numbers of the pieces of a word."""
+        return [token.id for token in self._rust.tokenize(word)]
+
+    def as_dict(self) -> dict[str, object]:
+        """Return what the file must hold beside the alphabet: the scores of its characters and of the pieces."""
+        return {"scores": [[piece, score] for piece, score in self._scores.items()]}
+
+
+def train_unigram(words: Mapping[str, int], signs: Sequence[str], room: int) -> Unigram:
+    """Choose at most `room` pieces for counted words; the same words give the same pieces.
+
+    Four times as many candidates as there is room are pruned in rounds: count how often each piece is used when every
+    word is cut its best way, take the counts for probabilities, and drop the pieces whose loss would cost least.
+
+    Source:
+        Kudo 2018, §3.2. Differs from source: the candidates are the pieces of byte-pair encoding, not the frequent
+        substrings, and the expected counts are those of the best cut alone (Viterbi training): whole numbers, whose
+        sum no order of adding can change.
+    """
+    merges = learn_merges(words, signs, _SEEDS * room)
+    characters = signs[len(BYTES) :]
+    candidates = dict.fromkeys((*characters, *(left + right for left, right in merges)))
+    scores = _scores_of(_count_everywhere(words, candidates), characters)
+    while True:
+        counts = _count_used(Unigram(signs, scores), words)
+        scores = _scores_of(counts, characters)
+        extra = len(scores) - len(characters)
+        if extra <= room:
+            return Unigram(signs, scores)
+        kept = max(room, int(extra * _KEPT))
+        costs = {piece: counts[piece] * _cost_of_losing(piece, scores) for piece in scores if len(piece) > 1}
+        for piece in sorted(costs, key=lambda piece: (costs[piece], piece))[: extra - kept]:
+            del scores[piece]
+
+
+def _count_everywhere(words: Mapping[str, int], pieces: Collection[str]) -> dict[str, int]:
+    """Count each candidate wherever it stands in a word, overlaps and all."""
+    longest = max(map(len, pieces))
+    counts = dict.fromkeys(pieces, 0)
+    for word, count in words.items():
+        for start in range(len(word)):
+            for end in range(start + 1, min(len(word), start + longest) + 1):
+                part = word[start:end]
+                if part in counts:
+                    counts[part] += count
+    return counts
+
+
+def _count_used(model: Unigram, words: Mapping[str, int]) -> dict[str, int]:
+    counts = [0] * len(model.pieces)
+    for word, count in words.items():
+        for number in model.split(word):
+            counts[number] += count
+    return dict(zip(model.pieces, counts, strict=True))
+
+
+def _scores_of(counts: Mapping[str, int], characters: Sequence[str]) -> dict[str, float]:
+    """Return the log-probabilities of all characters and of those longer pieces that are used at all."""
+    used = {piece: float(count) for piece, count in counts.items() if count}
+    used |= {sign: max(counts[sign], _UNSEEN) for sign in characters}
+    total = math.log(sum(used.values()))
+    return {piece: round(math.log(count) - total, _DIGITS) for piece, count in used.items()}
+
+
+def _cost_of_losing(piece: str, scores: Mapping[str, float]) -> float:
+    """Return how much log-probability one use of `piece` loses when it is cut the best other way."""
+    best = [0.0] + [-math.inf] * len(piece)
+    for end in range(1, len(piece) + 1):
+        for start in range(end):
+            score = scores.get(piece[start:end])
+            if score is not None and end - start < len(piece):
+                best[end] = max(best[end], best[start] + score)
+    return scores[piece] - best[-1]
