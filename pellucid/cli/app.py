@@ -60,12 +60,13 @@ def build_app() -> App:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line `argv` (that of the process if not given) and return the exit code."""
     tokens = list(sys.argv[1:] if argv is None else argv)
+    as_json = "--json" in tokens[: tokens.index("--") if "--" in tokens else None]
     console.use_utf8()
     try:
         code = _run(tokens)
         sys.stdout.flush()
     except UserError as mistake:
-        console.error(mistake, as_json="--json" in tokens)
+        console.error(mistake, as_json=as_json)
         return mistake.exit_code
     except KeyboardInterrupt:
         return 130
@@ -107,6 +108,8 @@ def _unknown_command(error: UnknownCommandError) -> UsageError:
     words = list(error.command_chain or ())
     known = list(_TRAIN_COMMANDS if words == ["train"] else ["train", *_COMMANDS])
     name = (error.unused_tokens or [""])[0]
+    if name.startswith("-"):
+        return UsageError(f"unknown option {name}", where="pellucid", hint="`pellucid --help` lists the commands.")
     near = difflib.get_close_matches(name, known, 1)
     program = " ".join(["pellucid", *words])
     hint = f"Did you mean `{program} {near[0]}`?" if near else f"`{program}` has the commands {', '.join(known)}."

@@ -6,6 +6,7 @@ under `--quiet`, but for warnings and errors. Texts are shown as they are: nothi
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import sys
@@ -51,11 +52,15 @@ def set_quiet(quiet: bool) -> None:
 
 
 def use_utf8() -> None:
-    r"""Make stdout and stderr UTF-8 with `\n`, whatever the system's default; what is not Unicode is shown escaped."""
+    r"""Make stdout and stderr UTF-8 with `\n`, whatever the system's default.
+
+    Bytes of a file name that the system could not decode are written as they were, other lone surrogates escaped.
+    """
+    codecs.register_error("pellucid", _unencodable)
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
-            reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
+            reconfigure(encoding="utf-8", errors="pellucid", newline="\n")
 
 
 def data(text: str) -> None:
@@ -188,10 +193,12 @@ class Progress:
         global _bar
         if _bar is None:
             _bar = _new_bar()
-            _bar.start()
+        first = self._task is None
         if self._task is None:
             self._task = _bar.add_task(self.what, total=self.total, amount="", note="")
         _bar.update(self._task, completed=self.done, total=self.total, amount=self._amount(), note=self.note)
+        if first:
+            _bar.start()
         self._next_sight = time.monotonic() + 0.2
 
     def _amount(self) -> str:
@@ -250,6 +257,13 @@ def _new_bar() -> Bar:
         redirect_stderr=False,
         refresh_per_second=4,
     )
+
+
+def _unencodable(error: UnicodeError) -> tuple[str | bytes, int]:
+    try:
+        return codecs.lookup_error("surrogateescape")(error)
+    except UnicodeError:
+        return codecs.backslashreplace_errors(error)
 
 
 def _talk(text: str) -> None:

@@ -13,7 +13,7 @@ from pellucid.storage.metrics import read_metrics
 from pellucid.storage.model_folder import KINDS, read_config, read_json
 from pellucid.storage.tensors import TensorShape, read_shapes
 
-__all__ = ["describe", "info"]
+__all__ = ["describe", "info", "parameters_by_part"]
 
 
 def info(

@@ -1,0 +1,196 @@
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Annotated
+
+import pytest
+from cyclopts import Parameter
+
+from pellucid.cli import app, console
+from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, ModelFlags, Settings
+from pellucid.errors import UserError
+from pellucid.storage.model_folder import write_config
+from tests.conftest import ROOT, Run
+
+
+def probe(
+    *files: Path,
+    beam: int = 4,
+    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    flags: ModelFlags = DEFAULT_MODEL_FLAGS,
+) -> int | None:
+    """Do what the test asks for."""
+    word = files[0].name if files else ""
+    match word:
+        case "user":
+            raise UserError("wrong", where="a:1", hint="Mend it.")
+        case "ours":
+            raise RuntimeError("inner words")
+        case "interrupt":
+            raise KeyboardInterrupt
+        case "pipe":
+            raise BrokenPipeError
+        case "code":
+            return 1
+    console.say("talk")
+    console.data(f"{beam} {flags.device} {flags.precision} {flags.threads}")
+    return None
+
+
+def configured(*files: Path, settings: Settings = None) -> None:
+    """Show the settings."""
+    console.data_json(settings)
+
+
+@pytest.fixture(autouse=True)
+def commands(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    module = ModuleType("pellucid_probe")
+    module.probe = probe  # type: ignore[attr-defined]
+    module.configured = configured  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "pellucid_probe", module)
+    monkeypatch.setitem(app._COMMANDS, "probe", ("pellucid_probe:probe", "Do as told."))
+    monkeypatch.setitem(app._TRAIN_COMMANDS, "probe", ("pellucid_probe:configured", "Show the settings."))
+    monkeypatch.setattr(console, "use_utf8", lambda: None)
+    yield
+    console.set_quiet(False)
+
+
+def test_a_command_gets_its_flags(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.main(["probe", "--beam", "2", "--device", "cpu", "--precision=float32"]) == 0
+    assert capsys.readouterr() == ("2 cpu float32 None\n", "talk\n")
+
+
+def test_shared_flags_hold_before_the_command_runs(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS"):
+        monkeypatch.setenv(name, "1")
+    monkeypatch.delitem(sys.modules, "torch", raising=False)
+    monkeypatch.delitem(sys.modules, "numba", raising=False)
+    assert app.main(["probe", "--quiet", "--threads", "2"]) == 0
+    assert capsys.readouterr() == ("4 auto auto 2\n", "")
+    assert os.environ["OMP_NUM_THREADS"] == os.environ["NUMBA_NUM_THREADS"] == "2"
+
+
+def test_the_exit_code_of_a_command_is_passed_through() -> None:
+    assert app.main(["probe", "code"]) == 1
+
+
+def test_a_users_mistake_is_said_without_a_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.main(["probe", "user"]) == 1
+    assert capsys.readouterr() == ("", "error: wrong\n  --> a:1\nhint: Mend it.\n")
+
+
+def test_with_json_a_mistake_is_json_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.main(["probe", "user", "--json"]) == 1
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert json.loads(shown.err) == {"error": "wrong", "where": ["a:1"], "hint": "Mend it."}
+
+
+def test_our_own_mistake_has_a_traceback_and_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.main(["probe", "ours"]) == 70
+    shown = capsys.readouterr().err
+    assert "Traceback" in shown and "inner words" in shown and "hint: Report it" in shown
+
+
+def test_ctrl_c_is_quiet(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.main(["probe", "interrupt"]) == 130
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("tokens", "words"),
+    [
+        (["prob"], ["unknown command prob", "Did you mean `pellucid probe`?"]),
+        (["zzz"], ["unknown command zzz", "`pellucid` has the commands train, demo, doctor"]),
+        (["train", "translater"], ["unknown command translater", "Did you mean `pellucid train translator`?"]),
+        (["--zzz"], ["unknown option --zzz"]),
+        (["probe", "--beem", "3"], ["unknown option: --beem", "--> pellucid probe", "Did you mean --beam?"]),
+        (["probe", "--beam", "x"], ["invalid value for --beam", "`pellucid probe --help` lists what it takes"]),
+        (["probe", "--beam"], ["--beam needs a value"]),
+        (["probe", "--precision", "float23"], ['Did you mean "float32"?']),
+        (["probe", "--threads", "0"], ["expected at least one thread, got 0"]),
+        (["probe", "--model.dropout", "0"], ["only training takes settings such as --model.dropout"]),
+        (["info"], ["FOLDER is missing"]),
+        (["info", "a", "b"], ["unexpected argument b"]),
+        (["train", "probe", "--model.dropout"], ["setting model.dropout has no value"]),
+    ],
+)
+def test_wrong_usage_is_told_with_the_nearest_right_name(
+    tokens: list[str], words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert app.main(tokens) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith("error: ")
+    for word in words:
+        assert word in shown.err
+
+
+def test_settings_reach_training_as_typed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.main(["train", "probe", "a", "--training.learning_rate", "3e-4", "--model.d_ff=8"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"training.learning_rate": "3e-4", "model.d_ff": "8"}
+    assert app.main(["train", "probe", "a"]) == 0
+    assert json.loads(capsys.readouterr().out) == {}
+
+
+def test_help_fits_a_terminal_and_says_what_there_is(run_pellucid: Run) -> None:
+    alone, asked = run_pellucid(), run_pellucid("--help")
+    assert (alone.returncode, asked.returncode) == (0, 0)
+    assert alone.stdout == asked.stdout
+    for name in ("demo", "doctor", "train", "translate", "score", "evaluate", "align", "info"):
+        assert name in asked.stdout
+    assert max(map(len, asked.stdout.splitlines())) <= 80
+
+
+def test_every_command_has_help(run_pellucid: Run) -> None:
+    for name in [*app._COMMANDS, *(f"train {name}" for name in app._TRAIN_COMMANDS)]:
+        if "probe" not in name:
+            ended = run_pellucid(*name.split(), "--help")
+            assert (ended.returncode, ended.stderr) == (0, "")
+            assert ended.stdout.startswith(f"Usage: pellucid {name}")
+            assert max(map(len, ended.stdout.splitlines())) <= 80
+
+
+def test_the_version_is_the_packages(run_pellucid: Run) -> None:
+    import pellucid
+
+    assert run_pellucid("--version").stdout == pellucid.__version__ + "\n"
+
+
+def test_output_is_utf8_whatever_the_system_says(tmp_path: Path) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "pellucid", "info", "没有"],
+        capture_output=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii", "LC_ALL": "C", "PYTHONUTF8": "0"},
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert "没有" in ended.stderr.decode("utf-8")
+
+
+def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
+    write_config(tmp_path, "translator", {})
+    reading, writing = os.pipe()
+    os.close(reading)
+    ended = subprocess.run(
+        [sys.executable, "-m", "pellucid", "info", str(tmp_path)],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=False,
+    )
+    os.close(writing)
+    assert (ended.returncode, ended.stderr) == (141, b"")
+
+
+def test_text_that_is_no_unicode_is_shown_escaped(tmp_path: Path) -> None:
+    program = "from pellucid.cli import console; console.use_utf8(); console.data('\\ud800 \\udce4\\udcbd\\udca0 好')"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, cwd=ROOT, check=False)
+    assert ended.stdout == "\\ud800 你 好\n".encode()

@@ -1,0 +1,168 @@
+import io
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from pellucid.cli import console
+from pellucid.errors import UserError
+
+
+@pytest.fixture(autouse=True)
+def talkative() -> Iterator[None]:
+    yield
+    console.set_quiet(False)
+
+
+@dataclass
+class Clock:
+    seconds: float = 0.0
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr("pellucid.cli.console.time", clock)
+    return clock
+
+
+class Terminal(io.StringIO):
+    """Takes the place of stderr within `with terminal:`, which pytest would take back if a fixture did it."""
+
+    def isatty(self) -> bool:
+        return True
+
+    def __enter__(self) -> "Terminal":
+        self.before, sys.stderr = sys.stderr, self
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.stderr = self.before
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    return Terminal()
+
+
+def test_data_is_stdout_and_talk_is_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    console.data("[bold]好[/bold]")
+    console.say("[red]talk")
+    console.warn("careful")
+    assert capsys.readouterr() == ("[bold]好[/bold]\n", "[red]talk\nwarning: careful\n")
+
+
+def test_quiet_silences_talk_only(capsys: pytest.CaptureFixture[str]) -> None:
+    console.set_quiet(True)
+    console.data("data")
+    console.say("talk")
+    console.warn("careful")
+    console.error(UserError("wrong"))
+    assert capsys.readouterr() == ("data\n", "warning: careful\nerror: wrong\n")
+
+
+def test_json_is_one_line_readable_and_has_no_nan(capsys: pytest.CaptureFixture[str]) -> None:
+    console.data_json({"text": "好\n", "n": 1.5})
+    assert capsys.readouterr().out == '{"text": "好\\n", "n": 1.5}\n'
+    with pytest.raises(ValueError, match="JSON"):
+        console.data_json(float("nan"))
+
+
+def test_an_error_has_the_same_three_fields_for_people_and_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    mistake = UserError("no such file", where="a.txt:3", hint="Check the path.")
+    console.error(mistake)
+    assert capsys.readouterr().err == "error: no such file\n  --> a.txt:3\nhint: Check the path.\n"
+    console.error(mistake, as_json=True)
+    assert json.loads(capsys.readouterr().err) == {
+        "error": "no such file",
+        "where": ["a.txt:3"],
+        "hint": "Check the path.",
+    }
+
+
+def test_columns_line_up_with_chinese_in_them(capsys: pytest.CaptureFixture[str]) -> None:
+    console.table(["词", "count"], [["好久不见", 12345], ["a", None]], title="Words")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == ["Words", "词         count", "────────  ──────", "好久不见  12,345", "a"]
+
+
+def test_tables_may_be_empty_or_headless() -> None:
+    assert console.table_lines(["a", "b"], []) == ["a  b", "─  ─"]
+    assert console.table_lines(["", ""], [["x", 1.23456], ["yy", True]]) == ["x   1.235", "yy    yes"]
+
+
+def test_widths_are_those_of_a_terminal() -> None:
+    assert [console.width(text) for text in ("", "abc", "好", "é", "e\u0301")] == [0, 3, 2, 1, 1]
+
+
+def test_short_work_shows_no_progress(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+    with console.progress("Reading", 10, "lines") as work:
+        for _ in range(10):
+            clock.seconds += 0.09
+            work.advance()
+    assert capsys.readouterr() == ("", "")
+
+
+def test_long_work_shows_plain_lines_when_nobody_watches(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+    with console.progress("Reading", 3000, "lines") as work:
+        for _ in range(30):
+            clock.seconds += 0.5
+            work.advance(100, note="now")
+    assert capsys.readouterr().err.splitlines() == [
+        "Reading: 200 / 3,000 lines (7%), 1 s, now",
+        "Reading: 2,200 / 3,000 lines (73%), 11 s, now",
+    ]
+
+
+def test_progress_needs_no_total(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+    with console.progress("Reading", unit="lines") as work:
+        clock.seconds = 2
+        work.update(1234)
+    assert capsys.readouterr().err == "Reading: 1,234 lines, 2 s\n"
+
+
+def test_quiet_work_shows_nothing(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+    console.set_quiet(True)
+    with console.progress("Reading") as work:
+        clock.seconds = 100
+        work.advance()
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_terminal_gets_a_bar_and_talk_above_it(clock: Clock, terminal: Terminal) -> None:
+    with terminal, console.progress("Reading [x]", 10, "lines") as work:
+        clock.seconds = 2
+        work.update(4, note="half")
+        console.say("talk [bold]")
+    shown = terminal.getvalue()
+    assert "Reading [x]" in shown and "4 / 10 lines" in shown and "half" in shown
+    assert "talk [bold]\n" in shown.replace("\r", "")
+    assert "\x1b[?25h" in shown  # the cursor is shown again
+
+
+def test_a_bar_goes_away_when_the_work_fails(clock: Clock, terminal: Terminal) -> None:
+    with terminal, pytest.raises(RuntimeError), console.progress("Reading", 10) as work:
+        clock.seconds = 2
+        work.advance()
+        raise RuntimeError
+    before = terminal.getvalue()
+    with terminal:
+        console.say("after")
+    assert "Reading" in before
+    assert terminal.getvalue() == before + "after\n"
+
+
+def test_colour_is_for_terminals_that_want_it(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    with terminal:
+        console.warn("a")
+        monkeypatch.setenv("NO_COLOR", "1")
+        console.warn("b")
+    assert terminal.getvalue() == "\x1b[33mwarning:\x1b[0m a\nwarning: b\n"

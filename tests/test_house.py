@@ -1,0 +1,158 @@
+"""The promises of the house itself: light to import, one place that prints, layers that know each other downwards."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import requires, version
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+import pellucid
+from tests.conftest import ROOT
+
+MODULES = sorted((ROOT / "pellucid").rglob("*.py"))
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+CONSTRAINTS = [
+    Requirement(line)
+    for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    if line and not line.startswith("#")
+]
+
+
+def tree(module: Path) -> ast.Module:
+    return ast.parse(module.read_text(encoding="utf-8"), str(module))
+
+
+def place(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("program", ["import pellucid", "from pellucid.cli.app import main; main(['--help'])"])
+def test_neither_torch_nor_numba_is_loaded_before_it_is_needed(program: str) -> None:
+    heavy = "{'torch', 'numba', 'tokenizers', 'transformers', 'numpy'}"
+    ended = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            f"{program}\nimport sys\nassert not {heavy} & set(sys.modules), {heavy} & set(sys.modules)",
+        ],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_every_public_name_is_there() -> None:
+    for name in pellucid.__all__:
+        assert getattr(pellucid, name) is not None
+        assert name in dir(pellucid)
+    with pytest.raises(AttributeError, match="no attribute 'trainn'"):
+        pellucid.trainn  # noqa: B018
+
+
+@pytest.mark.parametrize("module", MODULES, ids=place)
+def test_a_module_says_which_names_are_for_others(module: Path) -> None:
+    body = tree(module).body
+    assigned = {ast.unparse(target) for node in body if isinstance(node, ast.Assign) for target in node.targets}
+    defined = {node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    if any(not name.startswith("_") for name in defined):
+        assert "__all__" in assigned
+
+
+@pytest.mark.parametrize("module", MODULES, ids=place)
+def test_only_the_console_prints(module: Path) -> None:
+    if module == ROOT / "pellucid" / "cli" / "console.py":
+        return
+    for node in ast.walk(tree(module)):
+        if isinstance(node, ast.Call):
+            assert ast.unparse(node.func) not in {"print", "sys.stdout.write", "sys.stderr.write"}, node.lineno
+
+
+@pytest.mark.parametrize("module", MODULES, ids=place)
+def test_text_is_opened_with_its_encoding(module: Path) -> None:
+    for node in ast.walk(tree(module)):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else ast.unparse(node.func)
+        given = {keyword.arg for keyword in node.keywords} | {None}
+        modes = [arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
+        binary = any(re.fullmatch(r"[rwxa]b\+?|[rwxa]\+?b", mode) for mode in modes)
+        if name in {"read_text", "write_text"} and isinstance(node.func, ast.Attribute):
+            assert "encoding" in given, node.lineno
+        if name in {"open", "fdopen"} and not ast.unparse(node.func).startswith("os.open"):
+            assert binary or "encoding" in given, node.lineno
+
+
+def test_the_layers_contract_knows_every_folder() -> None:
+    (contract,) = PYPROJECT["tool"]["importlinter"]["contracts"]
+    listed = {name.strip() for layer in contract["layers"] for name in re.split("[:|]", layer)}
+    parts = [path for path in (ROOT / "pellucid").iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()]
+    assert listed == {f"pellucid.{path.stem}" for path in parts if not path.stem.startswith("__")}
+
+
+def test_what_is_installed_is_within_the_ranges() -> None:
+    extras = PYPROJECT["project"]["optional-dependencies"].values()
+    for text in [*PYPROJECT["project"]["dependencies"], *(text for extra in extras for text in extra)]:
+        requirement = Requirement(text)
+        if requirement.name != "pellucid":
+            assert requirement.specifier.contains(version(requirement.name), prereleases=True), text
+
+
+def test_the_tested_set_is_pinned_and_within_the_ranges() -> None:
+    pinned = {canonical(requirement.name): requirement for requirement in CONSTRAINTS}
+    assert len(pinned) == len(CONSTRAINTS)
+    extras = PYPROJECT["project"]["optional-dependencies"].values()
+    for text in [*PYPROJECT["project"]["dependencies"], *(text for extra in extras for text in extra)]:
+        requirement = Requirement(text)
+        if requirement.name == "pellucid":
+            continue
+        (exact,) = pinned[canonical(requirement.name)].specifier
+        assert exact.operator == "=="
+        assert requirement.specifier.contains(exact.version), text
+
+
+def test_recipes_travel_with_the_package() -> None:
+    recipes = PYPROJECT["tool"]["setuptools"]["package-data"]["pellucid.training"]
+    assert recipes == ["recipes/*.toml"]
+    assert list((ROOT / "pellucid" / "training").glob(recipes[0]))
+
+
+def test_readme_has_the_two_commands_between_marks() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for mark, end in (("demo", ".venv/bin/pellucid demo"), ("test", ".venv/bin/python -m pytest")):
+        (block,) = re.findall(rf"<!-- {mark}-command -->\n```sh\n(.*)\n```\n<!-- /{mark}-command -->", readme)
+        assert block.endswith(end)
+
+
+def test_everything_that_gets_installed_is_pinned() -> None:
+    """Walk what the package and its extras need, and what these need in turn, as far as it is installed here."""
+    extras = PYPROJECT["project"]["optional-dependencies"].values()
+    pinned = {canonical(requirement.name) for requirement in CONSTRAINTS}
+    waiting = [Requirement(text) for text in PYPROJECT["project"]["dependencies"]]
+    waiting += [Requirement(text) for extra in extras for text in extra]
+    seen: set[tuple[str, frozenset[str]]] = set()
+    while waiting:
+        requirement = waiting.pop()
+        key = (canonical(requirement.name), frozenset(requirement.extras))
+        # PyTorch's builds for CUDA bring libraries of one exact version, each build its own.
+        if key in seen or key[0] == "pellucid" or key[0].startswith(("nvidia-", "cuda-", "triton")):
+            continue
+        seen.add(key)
+        assert key[0] in pinned
+        for text in requires(requirement.name) or []:
+            needed = Requirement(text)
+            contexts = [{"extra": extra} for extra in ["", *requirement.extras]]
+            if needed.marker is None or any(needed.marker.evaluate(context) for context in contexts):
+                waiting.append(needed)
+
+
+def canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
