@@ -1,7 +1,7 @@
 """Text → a tokenizer."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from pellucid.errors import UserError
 from pellucid.tokenizers.alphabet import BYTES, Alphabet, choose_alphabet
@@ -17,8 +17,15 @@ __all__ = ["train_tokenizer"]
 
 _FIXED_IDS = SPECIAL_IDS + len(BYTES) + 1
 _CHARACTERS_SHARE = 0.5  # of the ids that are not fixed, at most; the rest is for pieces longer than one character
+_MOST_WORDS = 32_000  # ids in all, if no size is given
 _GOLDEN = 0x9E3779B97F4A7C15  # 2⁶⁴ / the golden ratio: its multiples spread evenly, whatever every second text is
 _WORD_BITS = 64
+
+_TRAINERS: dict[str, Callable[[Mapping[str, int], Sequence[str], int], WordModel]] = {
+    "bpe": train_byte_pairs,
+    "unigram": train_unigram,
+    "words": train_words,
+}
 
 
 def train_tokenizer(texts: Iterable[str], config: TokenizerConfig | None = None) -> Tokenizer:
@@ -47,18 +54,14 @@ def _train_model(sample: list[str], alphabet: Alphabet, config: TokenizerConfig,
     signs = alphabet.signs
     if config.kind == "characters":
         return WordList("characters", signs)
-    words = _count_words(sample, alphabet)
-    room = None if size is None else max(0, size - SPECIAL_IDS - len(signs))
-    if config.kind == "words":
-        return train_words(words, signs, room)
-    train = train_byte_pairs if config.kind == "bpe" else train_unigram
-    return train(words, signs, room or 0)
+    room = 0 if size is None else max(0, size - SPECIAL_IDS - len(signs))
+    return _TRAINERS[config.kind](_count_words(sample, alphabet), signs, room)
 
 
 def _vocab_size(config: TokenizerConfig, texts: int) -> int | None:
-    if config.vocab_size is None and config.kind in ("bpe", "unigram"):
-        return choose_vocab_size(texts // 2 if config.joint else texts)
-    return config.vocab_size
+    if config.vocab_size is not None or config.kind == "characters":
+        return config.vocab_size
+    return _MOST_WORDS if config.kind == "words" else choose_vocab_size(texts // 2 if config.joint else texts)
 
 
 def _most_characters(config: TokenizerConfig, size: int | None) -> int | None:
@@ -92,10 +95,13 @@ def _is_kept(number: int, halvings: int) -> bool:
     return (number * _GOLDEN % (1 << _WORD_BITS)) >> (_WORD_BITS - halvings) == 0
 
 
-def _count_characters(texts: Iterable[str]) -> Counter[str]:
+def _count_characters(texts: Sequence[str]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update(text)
+    if any("\ud800" <= sign <= "\udfff" for sign in counts):
+        for text in texts:
+            Alphabet().escape(text)  # says where
     return counts
 
 

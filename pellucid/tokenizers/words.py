@@ -5,7 +5,6 @@ from typing import Literal
 
 __all__ = ["WordList", "train_words"]
 
-_MAX_WORDS = 32_000
 _MIN_COUNT = 2
 
 
@@ -31,11 +30,10 @@ class WordList:
         return {"words": list(self._words)} if self.kind == "words" else {}
 
 
-def train_words(words: Mapping[str, int], signs: Sequence[str], room: int | None) -> WordList:
+def train_words(words: Mapping[str, int], signs: Sequence[str], room: int) -> WordList:
     """Take the most frequent words of more than one sign, at most `room`, each seen twice at least.
 
     A run of Chinese characters counts as a word: frequent short ones become pieces, all others fall into characters.
     """
     ranked = sorted((-count, word) for word, count in words.items() if len(word) > 1 and count >= _MIN_COUNT)
-    limit = max(0, _MAX_WORDS - len(signs)) if room is None else room
-    return WordList("words", signs, [word for _, word in ranked[:limit]])
+    return WordList("words", signs, [word for _, word in ranked[:room]])
