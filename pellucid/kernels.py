@@ -25,9 +25,7 @@ def kernel(function: Callable[Parameters, Result]) -> Callable[Parameters, Resul
     kernel calls or reads from its module stands in its own file. A division by zero gives inf or NaN, no exception;
     indices are not checked.
     """
-    compiled = njit(nogil=True, error_model="numpy", fastmath=_FLOATS)(function)
     try:
-        compiled.enable_caching()
+        return njit(cache=True, nogil=True, error_model="numpy", fastmath=_FLOATS)(function)
     except RuntimeError:  # "cannot cache function …: no locator available"
-        return compiled  # type: ignore[no-any-return]
-    return compiled  # type: ignore[no-any-return]
+        return njit(nogil=True, error_model="numpy", fastmath=_FLOATS)(function)

@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,7 @@ from pellucid.storage.files import write_bytes
 
 __all__ = ["FitReport", "Lexicon", "Link", "check_prior"]
 
+Array = NDArray[Any]
 Link = tuple[int, int]
 
 FORMAT = "1"
@@ -36,8 +37,8 @@ class FitReport:
         used: pairs counted; the rest is `blank` (a side without tokens), `long` (a side over the limit) or `sampled`
             (left out evenly over the whole corpus, so that the tables fit in memory).
         target_tokens: target tokens counted.
-        log_likelihoods: mean log-probability of a target token given its source sentence, nats; before the first
-            iteration and after each.
+        log_likelihoods: mean log-probability of a target token given its source sentence, nats, with the entries as
+            they are; before the first iteration and after each.
     """
 
     pairs: int
@@ -54,8 +55,9 @@ class Lexicon:
     """p(target id | source id), with a prior for links near the diagonal.
 
     Row r, a source id or `null_id`, has the entries `row_starts[r]` to `row_starts[r + 1]` of `columns` (target ids,
-    ascending) and `probabilities`. Entries of a row sum to 1 less what was pruned; a source id that was never seen has
-    none.
+    ascending) and `probabilities`. A row sums to less than 1: by what was pruned, and, unless it was fitted with
+    concentration 0, by the doubt about rare words (their entries are exp E[log p]; a word seen once has about .6). A
+    source id that was never seen has no entries.
 
     Attributes:
         row_starts: int64 [source_vocab_size + 2].
@@ -110,7 +112,8 @@ class Lexicon:
             ValueError: for an id outside the vocabulary.
         """
         source, target = _flat(source_ids), _flat(target_ids)
-        return self.batch_posteriors(source[None], [len(source)], target[None], [len(target)])[0]
+        batch = self.batch_posteriors(source[None], [len(source)], target[None], [len(target)])
+        return batch.reshape(len(target), len(source))
 
     def batch_posteriors(
         self, source_ids: ArrayLike, source_lengths: ArrayLike, target_ids: ArrayLike, target_lengths: ArrayLike
@@ -136,7 +139,7 @@ class Lexicon:
         if (lengths < 0).any() or (lengths > widths).any():
             raise ValueError(f"a length exceeds the width of its batch: {lengths.tolist()}")
         out = numpy.zeros((batch, target.shape[1], source.shape[1]), numpy.float32)
-        if not _posteriors(*self._tables, source, target, lengths, out):
+        if not _posteriors(self._model, source, target, lengths, out):
             raise ValueError(
                 f"an id is outside the vocabularies of {self.source_vocab_size} and {self.target_vocab_size}"
             )
@@ -155,7 +158,7 @@ class Lexicon:
         source_starts, source_ids = _joined(sources)
         target_starts, target_ids = _joined(targets)
         best = numpy.empty(len(target_ids), numpy.int64)
-        if not _best_sources(*self._tables, source_starts, source_ids, target_starts, target_ids, best):
+        if not _best_sources(self._model, source_starts, source_ids, target_starts, target_ids, best):
             raise ValueError(
                 f"an id is outside the vocabularies of {self.source_vocab_size} and {self.target_vocab_size}"
             )
@@ -166,11 +169,15 @@ class Lexicon:
         ]
 
     @property
-    def _tables(self) -> tuple[Any, ...]:
-        return (
-            self.row_starts, self.columns, self.probabilities,
-            self.target_vocab_size, self.diagonal_tension, self.null_probability,
-        )  # fmt: skip
+    def _model(self) -> "_Model":
+        return _Model(
+            self.row_starts,
+            self.columns,
+            self.probabilities,
+            self.target_vocab_size,
+            self.diagonal_tension,
+            self.null_probability,
+        )
 
     def save(self, path: str | Path) -> None:
         """Write the lexicon to a safetensors file, whole or not at all.
@@ -279,64 +286,75 @@ def _joined(sequences: Sequence[ArrayLike]) -> tuple[NDArray[numpy.int64], NDArr
     return starts, numpy.concatenate([*arrays, numpy.zeros(0, numpy.int64)])
 
 
-# Kernels. `tables` of a lexicon come first: row_starts, columns, probabilities, target_vocab_size, tension, p_null.
+class _Model(NamedTuple):
+    """What the kernels read of a lexicon."""
+
+    row_starts: Array
+    columns: Array
+    probabilities: Array
+    target_vocab_size: int
+    tension: float
+    p_null: float
 
 
 @kernel
-def _probability(row_starts, columns, probabilities, row, target):
-    """Find p(target | row) by bisection of the row's columns."""
-    low = row_starts[row]
-    size = row_starts[row + 1] - low
-    if size == 0:
-        return numpy.float32(UNSEEN)
-    while size > 1:  # the entry sought, if there, is among `size` from `low` on
-        half = size >> 1
-        if columns[low + half] <= target:
-            low += half
-        size -= half
-    return max(probabilities[low], numpy.float32(UNSEEN)) if columns[low] == target else numpy.float32(UNSEEN)
-
-
-@kernel
-def _joint(row_starts, columns, probabilities, tension, p_null, source, target, joint, null):
+def _joint(model: _Model, source: Array, target: Array, joint: Array, null: Array) -> None:
     """Fill joint[j, i] = p(i, t_j | s) and null[j] = p(NULL, t_j | s) of one sentence pair."""
     n_source, n_target = len(source), len(target)
-    null_row = len(row_starts) - 2
-    rise = numpy.exp(tension * (numpy.arange(n_source) + 0.5) / max(n_source, 1)).astype(numpy.float32)
-    fall = 1 / rise
+    found, here, there, places, totals = _room(n_target, model.tension)
+    for i in range(n_source):
+        _look_up(model, source[i], target, places, found)
+        rise = numpy.float32(numpy.exp(model.tension * (i + 0.5) / n_source))
+        fall = 1 / rise
+        for j in range(n_target):
+            near = min(rise * there[j], here[j] * fall)  # exp(−λ|x − y|) is the lesser of e^(x−y) and e^(y−x)
+            totals[j] += near
+            joint[j, i] = near * found[j]
+    _look_up(model, len(model.row_starts) - 2, target, places, found)
     for j in range(n_target):
-        here = numpy.float32(numpy.exp(tension * (j + 0.5) / n_target))
-        there = 1 / here
-        total = numpy.float32(0)
+        null[j] = model.p_null * found[j]
+        scale = (1 - model.p_null) / totals[j]
         for i in range(n_source):
-            total += min(rise[i] * there, here * fall[i])  # exp(−λ|x_i − y_j|) = min(e^(x_i−y_j), e^(y_j−x_i))
-        scale = numpy.float32(1 - p_null) / total
-        for i in range(n_source):
-            prior = min(rise[i] * there, here * fall[i]) * scale
-            joint[j, i] = prior * _probability(row_starts, columns, probabilities, source[i], target[j])
-        null[j] = p_null * _probability(row_starts, columns, probabilities, null_row, target[j])
+            joint[j, i] *= scale
 
 
 @kernel
-def _known(ids, vocab_size):
+def _look_up(model: _Model, row: int, target: Array, places: Array, found: Array) -> None:
+    """Fill found [target] with p(target id | row), by bisecting the row for all of them at once.
+
+    Step by step for all, not one by one: the steps of one search wait for each other, those of many do not.
+    """
+    columns, probabilities = model.columns, model.probabilities
+    size = model.row_starts[row + 1] - model.row_starts[row]
+    places[:] = model.row_starts[row]
+    while size > 1:  # the entry sought, if there, is among `size` from its place on
+        half = size >> 1
+        for j in range(len(target)):
+            places[j] += half if columns[places[j] + half] <= target[j] else 0
+        size -= half
+    for j in range(len(target)):
+        hit = size == 1 and columns[places[j]] == target[j]
+        found[j] = max(probabilities[places[j]], numpy.float32(UNSEEN)) if hit else numpy.float32(UNSEEN)
+
+
+@kernel
+def _known(ids: Array, vocab_size: int) -> bool:
+    known = True
     for k in range(len(ids)):
-        if ids[k] < 0 or ids[k] >= vocab_size:
-            return False
-    return True
+        known &= 0 <= ids[k] < vocab_size
+    return known
 
 
 @kernel
-def _posteriors(
-    row_starts, columns, probabilities, target_vocab_size, tension, p_null, source_ids, target_ids, lengths, out
-):
+def _posteriors(model: _Model, source_ids: Array, target_ids: Array, lengths: Array, out: Array) -> bool:
     """Fill out [batch, target, source]; return whether all ids are known."""
     null = numpy.empty(out.shape[1], numpy.float32)
     for b in range(len(out)):
         source, target = source_ids[b, : lengths[0, b]], target_ids[b, : lengths[1, b]]
-        if not (_known(source, len(row_starts) - 2) and _known(target, target_vocab_size)):
+        if not (_known(source, len(model.row_starts) - 2) and _known(target, model.target_vocab_size)):
             return False
         joint = out[b]
-        _joint(row_starts, columns, probabilities, tension, p_null, source, target, joint, null)
+        _joint(model, source, target, joint, null)
         for j in range(len(target)):
             total = null[j]
             for i in range(len(source)):
@@ -348,22 +366,37 @@ def _posteriors(
 
 @kernel
 def _best_sources(
-    row_starts, columns, probabilities, target_vocab_size, tension, p_null,
-    source_starts, source_ids, target_starts, target_ids, best,
-):  # fmt: skip
+    model: _Model, source_starts: Array, source_ids: Array, target_starts: Array, target_ids: Array, best: Array
+) -> bool:
     """Fill best [target tokens] with source positions in their sentences, −1 for NULL; return whether ids are known."""
-    if not (_known(source_ids, len(row_starts) - 2) and _known(target_ids, target_vocab_size)):
+    if not (_known(source_ids, len(model.row_starts) - 2) and _known(target_ids, model.target_vocab_size)):
         return False
     for pair in range(len(source_starts) - 1):
         source = source_ids[source_starts[pair] : source_starts[pair + 1]]
         target = target_ids[target_starts[pair] : target_starts[pair + 1]]
-        joint = numpy.empty((len(target), len(source)), numpy.float32)
-        null = numpy.empty(len(target), numpy.float32)
-        _joint(row_starts, columns, probabilities, tension, p_null, source, target, joint, null)
+        chosen = best[target_starts[pair] : target_starts[pair + 1]]
+        found, here, there, places, totals = _room(len(target), model.tension)
+        highest = numpy.zeros(len(target), numpy.float32)
+        chosen[:] = -1
+        for i in range(len(source)):
+            _look_up(model, source[i], target, places, found)
+            rise = numpy.float32(numpy.exp(model.tension * (i + 0.5) / len(source)))
+            fall = 1 / rise
+            for j in range(len(target)):
+                near = min(rise * there[j], here[j] * fall)
+                totals[j] += near
+                if near * found[j] > highest[j]:
+                    chosen[j], highest[j] = i, near * found[j]
+        _look_up(model, len(model.row_starts) - 2, target, places, found)
         for j in range(len(target)):
-            chosen, highest = -1, null[j]
-            for i in range(len(source)):
-                if joint[j, i] > highest:
-                    chosen, highest = i, joint[j, i]
-            best[target_starts[pair] + j] = chosen
+            if model.p_null * found[j] * totals[j] >= (1 - model.p_null) * highest[j]:
+                chosen[j] = -1
     return True
+
+
+@kernel
+def _room(n_target: int, tension: float) -> tuple[Array, Array, Array, Array, Array]:
+    """Return arrays [target]: one to look up into, e^y, e^−y, one for places, and zeros for sums."""
+    here = numpy.exp(tension * (numpy.arange(n_target) + 0.5) / max(n_target, 1)).astype(numpy.float32)
+    found, places = numpy.empty(n_target, numpy.float32), numpy.empty(n_target, numpy.int64)
+    return found, here, 1 / here, places, numpy.zeros(n_target, numpy.float32)

@@ -25,9 +25,9 @@ def union(forward: Collection[Link], backward: Collection[Link]) -> list[Link]:
 def grow_diag_final_and(forward: Collection[Link], backward: Collection[Link]) -> list[Link]:
     """Return the intersection, grown along its edges by links of the union, sorted.
 
-    *Grow-diag*: beside a link already taken (also diagonally), take a link of the union if its source word or its target
-    word has none yet; again until nothing is added. *Final-and*: take what is left of each direction if both of its
-    words have none yet.
+    *Grow-diag*: beside a link already taken (also diagonally), take a link of the union if its source word or its
+    target word has none yet; again until nothing is added. *Final-and*: take what is left of each direction if both of
+    its words have none yet.
 
     Source:
         Koehn, Och & Marcu 2003; the order of the steps is that of Koehn et al. 2005 (IWSLT), with each round over the

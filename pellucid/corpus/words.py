@@ -8,7 +8,7 @@ import re
 import unicodedata
 from functools import cache
 
-__all__ = ["UNSPACED", "split_words"]
+__all__ = ["UNSPACED", "is_unspaced", "split_words"]
 
 # Blocks whose scripts put no spaces between words, for use inside a character class; Unicode 16, chapters 16 to 18.
 UNSPACED = (
@@ -34,6 +34,16 @@ def split_words(text: str) -> list[str]:
     space, nothing is changed: upper and lower case, apostrophes and full-width forms are the caller's business.
     """
     return _pattern().findall(text)
+
+
+def is_unspaced(word: str) -> bool:
+    """Say whether `word` begins with a character of a script that puts no spaces between words."""
+    return _unspaced().match(word) is not None
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    return re.compile(f"[{UNSPACED}]")
 
 
 @cache
