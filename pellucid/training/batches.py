@@ -1,0 +1,129 @@
+"""Batches of like length, in an order that is a pure function of (seed, epoch)."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pellucid.randomness import generator
+
+__all__ = ["PairBatch", "pad", "pair_batch", "plan_epoch", "split_batch"]
+
+Ids = NDArray[numpy.int32]
+
+
+class PairBatch(NamedTuple):
+    """Sentence pairs as padded ids, on the device.
+
+    Attributes:
+        source: [batch, source], ending in the end token.
+        target_in: [batch, target], beginning with the start token.
+        target_out: [batch, target], ending in the end token: at each position the token that follows `target_in`.
+        source_lengths, target_lengths: [batch], the end token included.
+        pairs: which pairs of the store they are, [batch].
+    """
+
+    source: Tensor
+    target_in: Tensor
+    target_out: Tensor
+    source_lengths: NDArray[numpy.int64]
+    target_lengths: NDArray[numpy.int64]
+    pairs: NDArray[numpy.int64]
+
+    @property
+    def target_tokens(self) -> int:
+        """Target tokens without padding, the end tokens included."""
+        return int(self.target_lengths.sum())
+
+    @property
+    def held(self) -> int:
+        """Positions of both sides, padding included."""
+        return self.source.numel() + self.target_out.numel()
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of both sides without padding."""
+        return int(self.source_lengths.sum() + self.target_lengths.sum())
+
+
+def plan_epoch(
+    source_lengths: NDArray[numpy.int64],
+    target_lengths: NDArray[numpy.int64],
+    batch_tokens: int,
+    seed: int,
+    epoch: int,
+) -> list[NDArray[numpy.int64]]:
+    """Return the batches of an epoch as arrays of pair numbers: like lengths together, batches in random order.
+
+    Args:
+        source_lengths: tokens of each pair's source, end token included.
+        target_lengths: tokens of each pair's target, end token included.
+        batch_tokens: largest number of pairs times the longest sentence among them; a pair longer than that stands
+            alone.
+        seed: of the run.
+        epoch: counted from 0.
+    """
+    random = generator(seed, "order", epoch)
+    shuffled = random.permutation(len(source_lengths))
+    order = shuffled[numpy.lexsort((source_lengths[shuffled], target_lengths[shuffled]))]
+    longest = numpy.maximum(source_lengths, target_lengths)[order].tolist()
+    starts, widest = [0], 0
+    for place, length in enumerate(longest):
+        widest = max(widest, length)
+        if widest * (place - starts[-1] + 1) > batch_tokens and place > starts[-1]:
+            starts.append(place)
+            widest = length
+    batches = numpy.split(order, starts[1:]) if len(order) else []
+    return [batches[i] for i in random.permutation(len(batches))]
+
+
+def split_batch(
+    pairs: NDArray[numpy.int64], longest: NDArray[numpy.int64], micro_batch_tokens: int
+) -> list[NDArray[numpy.int64]]:
+    """Return a step's pairs in as few equal parts as keep each part within `micro_batch_tokens`."""
+    rows = max(1, micro_batch_tokens // int(longest[pairs].max()))
+    parts = -(-len(pairs) // rows)
+    return [part for part in numpy.array_split(pairs, parts) if len(part)]
+
+
+def pair_batch(
+    source: Sequence[Ids],
+    target: Sequence[Ids],
+    pairs: NDArray[numpy.int64],
+    start_id: int,
+    pad_id: int,
+    device: torch.device,
+) -> PairBatch:
+    """Pad some pairs to a batch.
+
+    Args:
+        source: one array of ids a pair, in the order of `pairs`, ending in the end token.
+        target: likewise.
+        pairs: their numbers.
+    """
+    target_out = pad(target, pad_id)
+    target_in = numpy.empty_like(target_out)
+    target_in[:, 0] = start_id
+    target_in[:, 1:] = target_out[:, :-1]
+    ends = numpy.array([len(ids) for ids in target])
+    # What follows the end token is padding on both sides: nobody is asked to predict from it.
+    target_in[numpy.arange(target_in.shape[1]) >= ends[:, None]] = pad_id
+    return PairBatch(
+        torch.from_numpy(pad(source, pad_id)).to(device),
+        torch.from_numpy(target_in).to(device),
+        torch.from_numpy(target_out).to(device),
+        numpy.array([len(ids) for ids in source]),
+        ends,
+        pairs,
+    )
+
+
+def pad(sequences: Sequence[Ids], pad_id: int) -> NDArray[numpy.int64]:
+    """Return sequences as rows of one array, filled up at the end with `pad_id`, int64 [batch, longest]."""
+    padded = numpy.full((len(sequences), max(map(len, sequences))), pad_id, numpy.int64)
+    for row, ids in zip(padded, sequences, strict=True):
+        row[: len(ids)] = ids
+    return padded

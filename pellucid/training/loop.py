@@ -1,0 +1,237 @@
+"""The training loop: batches in, better weights out, one record a step."""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, Protocol
+
+import numpy
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from pellucid.corpus.lexicon import Lexicon
+from pellucid.errors import UserError
+from pellucid.layers.taps import Only, keep
+from pellucid.models.encoder_decoder import EncoderDecoder
+from pellucid.randomness import derived_seed
+from pellucid.training.batches import split_batch
+from pellucid.training.clock import Clock
+from pellucid.training.config import TrainingConfig
+from pellucid.training.loss import cross_entropy, guided_alignment
+from pellucid.training.optimizer import WeightAverage, set_learning_rate
+from pellucid.training.pairs_on_disk import PairsOnDisk, posteriors
+from pellucid.training.precision import autocast
+from pellucid.training.schedule import guided_weight, learning_rate
+from pellucid.training.state import Step, TrainingState, Validation
+
+__all__ = ["Run", "train"]
+
+CHECKPOINT_SECONDS = 600.0
+
+
+class Observer(Protocol):
+    """What a run does beside training: it measures, writes checkpoints and lines of metrics."""
+
+    def validate(self, run: "Run") -> Validation | None:
+        """Measure the model on held-out pairs."""
+
+    def checkpoint(self, run: "Run") -> None:
+        """Write all that is needed to go on."""
+
+    def log(self, step: Step, run: "Run") -> None:
+        """Write a line of metrics."""
+
+
+@dataclass
+class Run:
+    """All that a training run works on.
+
+    Attributes:
+        model, optimizer, average: what a step changes.
+        pairs: what it learns from.
+        lexicon: what guides attention; None for no guidance.
+        micro_batch_tokens: how many tokens pass at once.
+        dtype: of matrix products.
+        clock: of this sitting.
+        state: counters after the last step.
+    """
+
+    config: TrainingConfig
+    model: EncoderDecoder
+    optimizer: torch.optim.Optimizer
+    average: WeightAverage | None
+    pairs: PairsOnDisk
+    lexicon: Lexicon | None
+    micro_batch_tokens: int
+    dtype: torch.dtype
+    device: torch.device
+    clock: Clock
+    observer: Observer
+    decode: Callable[..., Tensor]
+    state: TrainingState = field(default_factory=TrainingState)
+
+    def progress(self) -> float:
+        """Return the share of the run that has passed, by steps or by time, whichever is further."""
+        by_steps = self.state.step / self.config.steps if self.config.steps else 0.0
+        by_time = self.clock.seconds() / (60 * self.config.minutes) if self.config.minutes else 0.0
+        return min(1.0, max(by_steps, by_time))
+
+    def stopped_early(self) -> bool:
+        """Tell whether validation has not become better for too long."""
+        return self.config.patience is not None and self.state.since_best >= self.config.patience
+
+
+class Losses(NamedTuple):
+    """Of one update, in nats a target token."""
+
+    plain: float
+    guided: float
+    tokens: int
+    padding: float
+
+
+def train(run: Run) -> Iterator[Step]:
+    """Make updates until the run's steps or minutes are over; yield a record of each.
+
+    Closing the generator between two steps writes a checkpoint.
+
+    Raises:
+        UserError: if the loss or a gradient is not finite; weights and checkpoints stay as they were before the step.
+    """
+    config, model = run.config, run.model
+    last_checkpoint = run.clock.seconds()
+    plan = run.pairs.plan(config.batch_tokens, run.state.epoch)
+    progress = run.progress()
+    while progress < 1.0 and not run.stopped_early():
+        began = run.clock.seconds()
+        step, epoch = run.state.step + 1, run.state.epoch
+        model.train()
+        # Dropout's numbers are a function of (seed, step): a resumed run draws the same.
+        torch.manual_seed(derived_seed(config.seed, "dropout", step))
+        losses = accumulate_gradients(run, plan[run.state.position], guided_weight(config, progress))
+        norm = float(nn.utils.clip_grad_norm_(model.parameters(), config.clip_norm or math.inf, foreach=True))
+        _check_finite(losses.plain, norm, step)
+        rate = learning_rate(config, step, progress)
+        set_learning_rate(run.optimizer, rate)
+        run.optimizer.step()
+        run.optimizer.zero_grad()
+        if run.average is not None and step % config.average_every == 0:
+            run.average.update()
+        run.state = _counted(run, losses, began)
+        if run.state.position == len(plan):
+            run.state = replace(run.state, epoch=epoch + 1, position=0)
+            plan = run.pairs.plan(config.batch_tokens, epoch + 1)
+        validation = _validate_if_due(run)
+        before, progress = progress, run.progress()
+        checkpoint = validation is not None or _checkpoint_due(run, before, progress, last_checkpoint)
+        record = Step(
+            step=step,
+            epoch=epoch,
+            loss=losses.plain,
+            guided_loss=losses.guided,
+            learning_rate=rate,
+            gradient_norm=norm,
+            tokens=run.state.tokens,
+            padding=losses.padding,
+            seconds=run.state.seconds,
+            tokens_per_second=losses.tokens / max(run.state.seconds - began, 1e-9),
+            progress=progress,
+            validation=validation,
+            checkpoint=checkpoint,
+        )
+        if step % config.log_steps == 0 or validation is not None or progress >= 1.0:
+            run.observer.log(record, run)
+            run.state = replace(run.state, logged_loss=0.0, logged_steps=0, logged_seconds=0.0, logged_tokens=0)
+        if checkpoint:
+            run.observer.checkpoint(run)
+            last_checkpoint = run.clock.seconds()
+        try:
+            yield record
+        except GeneratorExit:
+            if not checkpoint:
+                run.observer.checkpoint(run)
+            raise
+
+
+def accumulate_gradients(run: Run, pairs: NDArray[numpy.int64], guidance: float) -> Losses:
+    """Add the gradient of a step's loss, in as many parts as memory asks for; divided by the step's target tokens."""
+    config, model = run.config, run.model
+    parts = split_batch(pairs, run.pairs.longest, run.micro_batch_tokens)
+    batches = [run.pairs.batch(part, run.state.epoch, run.device) for part in parts]
+    tokens = sum(batch.target_tokens for batch in batches)
+    plain_sum = guided_sum = 0.0
+    for batch in batches:
+        weights: list[Tensor] = []
+        guided = run.lexicon is not None and guidance > 0
+        tap = _attention_of(config.guided_layer, weights) if guided else keep
+        with autocast(run.dtype, run.device):
+            states = run.decode(batch.source, batch.target_in, tap)
+        asked = batch.target_out != model.pad_id
+        loss, plain = cross_entropy(
+            states[asked], model.output_embedding.weight, batch.target_out[asked], config.label_smoothing, run.dtype
+        )
+        if guided:
+            assert run.lexicon is not None
+            guided_loss = guided_alignment(weights[0][:, : config.guided_heads], posteriors(run.lexicon, batch))
+            loss = loss + guidance * guided_loss
+            guided_sum += float(guided_loss.detach())
+        (loss / tokens).backward()
+        plain_sum += float(plain)
+    padding = 1 - sum(batch.tokens for batch in batches) / sum(batch.held for batch in batches)
+    return Losses(plain_sum / tokens, guided_sum / tokens, tokens, padding)
+
+
+def _attention_of(layer: int, weights: list[Tensor]) -> Only:
+    """Return a tap that keeps the cross-attention weights of one decoder layer."""
+
+    def note(name: str, x: Tensor) -> Tensor:
+        weights.append(x)
+        return x
+
+    return Only([f"decoder.{layer}.cross_attention.weights"], note)
+
+
+def _counted(run: Run, losses: Losses, began: float) -> TrainingState:
+    state, seconds = run.state, run.clock.seconds()
+    return replace(
+        state,
+        step=state.step + 1,
+        position=state.position + 1,
+        tokens=state.tokens + losses.tokens,
+        seconds=seconds,
+        logged_loss=state.logged_loss + losses.plain,
+        logged_steps=state.logged_steps + 1,
+        logged_seconds=state.logged_seconds + seconds - began,
+        logged_tokens=state.logged_tokens + losses.tokens,
+    )
+
+
+def _check_finite(loss: float, gradient_norm: float, step: int) -> None:
+    if not (math.isfinite(loss) and math.isfinite(gradient_norm)):
+        raise UserError(
+            f"training left the finite numbers at step {step}: loss {loss}, gradient norm {gradient_norm}",
+            where=f"step {step}",
+            hint="lower --training.learning_rate, lengthen --training.warmup_steps, or try --training.precision "
+            "float32; the last checkpoint is untouched",
+        )
+
+
+def _validate_if_due(run: Run) -> Validation | None:
+    config = run.config
+    due = math.floor(run.progress() * config.validations + 1e-9)
+    if due <= run.state.validations:
+        return None
+    validation = run.observer.validate(run)
+    if validation is None:
+        run.state = replace(run.state, validations=due)
+        return None
+    # Where time runs in leaps several may be due at once; they are one.
+    run.state = replace(run.state.after_validation(validation.loss), validations=due)
+    return validation
+
+
+def _checkpoint_due(run: Run, before: float, now: float, last: float) -> bool:
+    if run.config.checkpoint_steps:
+        return run.state.step % run.config.checkpoint_steps == 0 or now >= 1.0
+    return math.floor(10 * now) > math.floor(10 * before) or run.clock.seconds() - last >= CHECKPOINT_SECONDS

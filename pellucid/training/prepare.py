@@ -1,0 +1,244 @@
+"""From the user's files to what a run trains on: checked, held out, cut into tokens, aligned; whole on disk or not at all."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy
+
+from pellucid.corpus.aligner import fit_lexicon
+from pellucid.corpus.doctor import Examination, examine
+from pellucid.corpus.lexicon import Lexicon
+from pellucid.corpus.pairs import SentencePair
+from pellucid.corpus.splitting import hold_out
+from pellucid.errors import UserError
+from pellucid.generation.placeholders import protect
+from pellucid.storage.files import new_folder, write_text
+from pellucid.storage.id_store import IdStoreWriter
+from pellucid.storage.model_folder import read_json, write_json
+from pellucid.tokenizers.tokenizer import Tokenizer
+from pellucid.tokenizers.tokenizer_file import load_tokenizer
+from pellucid.tokenizers.training import train_tokenizer
+from pellucid.training.pairs_on_disk import PairsOnDisk, TokenizerPair
+from pellucid.training.recipe import TranslatorRecipe
+
+__all__ = ["Prepared", "prepare", "read_prepared", "read_tokenizers", "token_counts", "write_tokenizers"]
+
+CHUNK = 10_000  # pairs that stand in memory at once
+
+Talk = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What a run trains on and is validated with.
+
+    Attributes:
+        tokenizers: of both languages.
+        train, valid: ids on disk.
+        valid_text: the validation pairs as text, in the order of `valid`.
+        lexicon: of the statistical aligner, if the recipe wants one.
+        report: the doctor's report, and what became of the pairs after it.
+    """
+
+    tokenizers: TokenizerPair
+    train: PairsOnDisk
+    valid: PairsOnDisk
+    valid_text: list[tuple[str, str]]
+    lexicon: Lexicon | None
+    report: dict[str, Any]
+
+
+def prepare(
+    sources: Sequence[str | Path],
+    folder: Path,
+    recipe: TranslatorRecipe,
+    *,
+    valid: Sequence[str | Path] = (),
+    languages: tuple[str | None, str | None] = (None, None),
+    tokenizers: TokenizerPair | None = None,
+    talk: Talk = lambda text: None,
+) -> Prepared:
+    """Check the text, hold validation pairs out, train tokenizers, write ids and lexicon into `folder`.
+
+    Args:
+        sources: the user's files.
+        folder: appears whole at the end, and not if anything fails.
+        recipe: all settings.
+        valid: files with validation pairs; held out from `sources` if none are given.
+        languages: codes of source and target, where known.
+        tokenizers: of a model that is trained on; new ones are trained if none are given.
+        talk: told what is going on.
+
+    Raises:
+        UserError: if the text would ruin the model, with the doctor's first findings, or too little of it is left.
+    """
+    talk("Examining the text …")
+    examined = examine(sources, source_lang=languages[0], target_lang=languages[1], options=recipe.data, valid=valid)
+    for line in examined.report.summary_lines():
+        talk(line)
+    _refuse_ruin(examined, sources)
+    train_pairs, valid_pairs, split = _split(examined, valid, languages, recipe)
+    report = {**examined.report.as_dict(), "languages": list(examined.report.languages), "validation": split}
+    talk(f"{split['training']:,} pairs to train on, {split['pairs']:,} {split['how']} for validation")
+    with new_folder(folder, replace=True) as made:
+        if tokenizers is None:
+            talk(f"Training the tokenizer ({recipe.tokenizer.kind}) …")
+            tokenizers = _trained_tokenizers(train_pairs, recipe)
+        write_tokenizers(made, tokenizers)
+        report["pieces"] = {"source": tokenizers.source.vocab_size, "target": tokenizers.target.vocab_size}
+        limit = recipe.training.max_tokens
+        report["too_many_tokens"] = _write_ids(train_pairs(), made / "train", tokenizers, limit)
+        _write_ids(iter(valid_pairs), made / "valid", tokenizers, None)
+        text = (json.dumps([pair.source, pair.target], ensure_ascii=False) + "\n" for pair in valid_pairs)
+        write_text(made / "valid.jsonl", "".join(text))
+        if _wants_lexicon(recipe, tokenizers):
+            talk("Aligning words …")
+            report["aligner"] = _fit_and_save(made, tokenizers, recipe)
+        write_json(made / "report.json", report)
+    if report["too_many_tokens"]:
+        talk(f"{report['too_many_tokens']:,} pairs left out: a side has over {limit} tokens (training.max_tokens)")
+    return read_prepared(folder, recipe)
+
+
+def read_prepared(folder: Path, recipe: TranslatorRecipe) -> Prepared:
+    """Read what `prepare` left in `folder`.
+
+    Raises:
+        UserError: if a file is missing or damaged.
+    """
+    tokenizers = read_tokenizers(folder)
+    lexicon = folder / "lexicon.safetensors"
+    train = PairsOnDisk(folder / "train", tokenizers, recipe.tokenizer.dropout, recipe.training.seed)
+    if not len(train):
+        raise UserError("no pair is left to train on", where=str(folder), hint="raise --training.max_tokens")
+    with (folder / "valid.jsonl").open(encoding="utf-8") as lines:
+        valid_text = [(source, target) for source, target in map(json.loads, lines)]
+    return Prepared(
+        tokenizers,
+        train,
+        PairsOnDisk(folder / "valid", tokenizers),
+        valid_text,
+        Lexicon.load(lexicon) if lexicon.exists() else None,
+        read_json(folder / "report.json"),
+    )
+
+
+def write_tokenizers(folder: Path, tokenizers: TokenizerPair) -> None:
+    """Write tokenizer.json, or one for each language."""
+    if tokenizers.joint:
+        tokenizers.source.save(folder / "tokenizer.json")
+    else:
+        tokenizers.source.save(folder / "source_tokenizer.json")
+        tokenizers.target.save(folder / "target_tokenizer.json")
+
+
+def read_tokenizers(folder: Path) -> TokenizerPair:
+    """Read what `write_tokenizers` wrote."""
+    if (folder / "tokenizer.json").exists():
+        joint = load_tokenizer(folder / "tokenizer.json")
+        return TokenizerPair(joint, joint)
+    return TokenizerPair(
+        load_tokenizer(folder / "source_tokenizer.json"), load_tokenizer(folder / "target_tokenizer.json")
+    )
+
+
+def _refuse_ruin(examined: Examination, sources: Sequence[str | Path]) -> None:
+    refusals = examined.report.refusals
+    if refusals:
+        first = refusals[0]
+        names = " ".join(str(source) for source in sources)
+        raise UserError(
+            f"this text would ruin the model: {first.message}",
+            where=[f"{problem.file}:{problem.line} {problem.check}" for problem in refusals[:5]],
+            hint=f"mend the files, or let `pellucid doctor {names} --fix clean.tsv` drop the odd lines",
+        )
+
+
+def _split(
+    examined: Examination,
+    valid: Sequence[str | Path],
+    languages: tuple[str | None, str | None],
+    recipe: TranslatorRecipe,
+) -> tuple[Callable[[], Iterator[SentencePair]], list[SentencePair], dict[str, Any]]:
+    """Return a stream of training pairs, the validation pairs, and how they were parted."""
+    if valid:
+        checked = examine(valid, source_lang=languages[0], target_lang=languages[1], options=recipe.data)
+        pairs = list(checked.pairs())
+        report = {"how": "given", "pairs": len(pairs), "training": examined.report.usable}
+        return examined.pairs, pairs, report
+    held = hold_out(examined.pairs, examined.report.usable)
+    report = {"how": "held out by a hash of the text", "pairs": len(held.valid), "training": held.training}
+    return held.training_pairs, list(held.valid), report
+
+
+def _trained_tokenizers(pairs: Callable[[], Iterator[SentencePair]], recipe: TranslatorRecipe) -> TokenizerPair:
+    if recipe.tokenizer.joint:
+        joint = train_tokenizer((side for pair in pairs() for side in (pair.source, pair.target)), recipe.tokenizer)
+        return TokenizerPair(joint, joint)
+    return TokenizerPair(
+        train_tokenizer((pair.source for pair in pairs()), recipe.tokenizer),
+        train_tokenizer((pair.target for pair in pairs()), recipe.tokenizer),
+    )
+
+
+def _write_ids(
+    pairs: Iterator[SentencePair], folder: Path, tokenizers: TokenizerPair, max_tokens: int | None
+) -> int:
+    """Write the ids of pairs, each with the end token; return how many pairs had too many of them."""
+    folder.mkdir()
+    left_out = 0
+    with IdStoreWriter(folder / "source") as source, IdStoreWriter(folder / "target") as target:
+        while chunk := list(islice(pairs, CHUNK)):
+            for source_ids, target_ids in _encoded(chunk, tokenizers):
+                if max_tokens is not None and max(len(source_ids), len(target_ids)) > max_tokens:
+                    left_out += 1
+                    continue
+                source.append(source_ids)
+                target.append(target_ids)
+        source.close()
+        target.close()
+    return left_out
+
+
+def _encoded(pairs: Iterable[SentencePair], tokenizers: TokenizerPair) -> Iterator[tuple[list[int], list[int]]]:
+    for pair in pairs:
+        source, kept = protect(pair.source)
+        target, also = protect(pair.target, kept) if kept else ([pair.target], kept)
+        if kept != also:  # a placeholder without its like on the other side is text: there is nothing to copy
+            source, target = [pair.source], [pair.target]
+        yield (
+            [*tokenizers.source.encode_segments(source), tokenizers.source.end_id],
+            [*tokenizers.target.encode_segments(target), tokenizers.target.end_id],
+        )
+
+
+def _wants_lexicon(recipe: TranslatorRecipe, tokenizers: TokenizerPair) -> bool:
+    return recipe.initialise.lexical or recipe.training.guided_weight > 0
+
+
+def _fit_and_save(folder: Path, tokenizers: TokenizerPair, recipe: TranslatorRecipe) -> dict[str, Any]:
+    pairs = PairsOnDisk(folder / "train", tokenizers)
+    settings = recipe.aligner
+    lexicon = fit_lexicon(
+        pairs.source,
+        pairs.target,
+        tokenizers.source.vocab_size,
+        tokenizers.target.vocab_size,
+        settings.iterations,
+        settings.diagonal_tension,
+        settings.null_probability,
+    )
+    lexicon.save(folder / "lexicon.safetensors")
+    fit = lexicon.report
+    return {"pairs": fit.used, "entries": len(lexicon.columns), "log_likelihoods": list(fit.log_likelihoods)}
+
+
+def token_counts(pairs: PairsOnDisk) -> tuple[numpy.ndarray, numpy.ndarray]:
+    """Return how often each id stands on the source and on the target side."""
+    source = numpy.bincount(pairs.source.ids, minlength=pairs.tokenizers.source.vocab_size)
+    target = numpy.bincount(pairs.target.ids, minlength=pairs.tokenizers.target.vocab_size)
+    return source.astype(numpy.float64), target.astype(numpy.float64)

@@ -1,0 +1,127 @@
+"""A recipe: all settings of a run, in sections, from a name or a TOML file, each overridable by `section.field`."""
+
+import difflib
+import tomllib
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from pellucid.corpus.config import DataConfig
+from pellucid.errors import UsageError, UserError
+from pellucid.generation.config import GenerationConfig
+from pellucid.models.config import EncoderDecoderConfig
+from pellucid.models.initialise_config import InitialiseConfig
+from pellucid.tokenizers.config import TokenizerConfig
+from pellucid.training.config import AlignerConfig, TrainingConfig
+
+__all__ = ["NAMES", "TranslatorRecipe", "load_recipe", "setting_names"]
+
+NAMES = ("fast", "tiny", "small", "base", "big")
+
+
+class TranslatorRecipe(BaseModel):
+    """All settings of a translator's training."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    data: DataConfig = DataConfig()
+    tokenizer: TokenizerConfig = TokenizerConfig()
+    aligner: AlignerConfig = AlignerConfig()
+    model: EncoderDecoderConfig = EncoderDecoderConfig()
+    initialise: InitialiseConfig = InitialiseConfig()
+    training: TrainingConfig = TrainingConfig()
+    generation: GenerationConfig = GenerationConfig()
+
+
+def setting_names() -> dict[str, str]:
+    """Return every `section.field` with its description, in the order of the sections."""
+    return {
+        f"{section}.{name}": field.description or ""
+        for section, model in _sections().items()
+        for name, field in model.model_fields.items()
+    }
+
+
+def load_recipe(recipe: str | Path = "fast", overrides: Mapping[str, object] | None = None) -> TranslatorRecipe:
+    """Return the recipe of that name or file, with some settings overridden.
+
+    Args:
+        recipe: one of `NAMES`, or the path of a TOML file; a table per section, `[training]` and so on.
+        overrides: values by `section.field`; texts, as a command line gives them, are converted. `none` unsets.
+
+    Raises:
+        UserError: for a missing file, bad TOML, or a file's unknown or unfit setting; names the nearest right one.
+        UsageError: for an unknown or unfit setting in `overrides`.
+    """
+    content = _read(recipe)
+    for section, fields in content.items():
+        if not isinstance(fields, dict):
+            raise UserError(f"a recipe holds sections, but {section} is a single value", where=str(recipe))
+        for name in fields:
+            _check_name(f"{section}.{name}", UserError, str(recipe))
+    _validated(content, UserError, str(recipe))
+    for name, value in (overrides or {}).items():
+        _check_name(name, UsageError, f"--{name}")
+        section, field = name.split(".")
+        content.setdefault(section, {})[field] = None if value in ("none", "null") else value
+    return _validated(content, UsageError, "")
+
+
+def _sections() -> dict[str, type[BaseModel]]:
+    return {name: field.annotation for name, field in TranslatorRecipe.model_fields.items()}  # type: ignore[misc]
+
+
+def _read(recipe: str | Path) -> dict[str, Any]:
+    if str(recipe) in NAMES:
+        text = resources.files("pellucid.training").joinpath("recipes", f"{recipe}.toml").read_text(encoding="utf-8")
+    else:
+        path = Path(recipe)
+        if not path.is_file():
+            raise UserError(
+                f"there is no recipe {recipe}",
+                where=str(recipe),
+                hint=f"name one of {', '.join(NAMES)}, or an existing TOML file",
+            )
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UserError(f"the recipe cannot be read: {error}", where=str(path)) from error
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"the recipe is not TOML: {error}", where=str(recipe)) from error
+
+
+def _check_name(name: str, kind: type[UserError], where: str) -> None:
+    known = list(setting_names())
+    if name in known:
+        return
+    raise kind(f"there is no setting {name}", where=where, hint=_nearest(name, known))
+
+
+def _nearest(name: str, known: list[str]) -> str:
+    """Return which setting was meant: the same field of another section, else the name most alike."""
+    field = name.split(".")[-1]
+    near = [full for full in known if full.split(".")[1] == field] or difflib.get_close_matches(name, known, 1, 0.6)
+    if not near:
+        by_field = {full.split(".")[1]: full for full in known}
+        near = [by_field[like] for like in difflib.get_close_matches(field, list(by_field), 1, 0.6)]
+    return f"Did you mean --{near[0]}?" if near else "`pellucid train translator --help` lists them."
+
+
+def _validated(content: dict[str, Any], kind: type[UserError], where: str) -> TranslatorRecipe:
+    try:
+        return TranslatorRecipe.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(str(part) for part in first["loc"][:2])
+        field = setting_names().get(name, "")
+        raise kind(
+            f"{name} does not fit: {first['msg'].removeprefix('Value error, ')[:1].lower()}"
+            f"{first['msg'].removeprefix('Value error, ')[1:]}" + (f", got {first['input']!r}" if field else ""),
+            where=where or f"--{name}",
+            hint=f"{name}: {field}" if field else "",
+        ) from error

@@ -1,0 +1,170 @@
+"""A run's folder: lines of metrics, checkpoints, and the model as it stands, always whole."""
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from pellucid.evaluation.corpus_scores import score_translations
+from pellucid.generation.beam import Symbols, beam_search
+from pellucid.generation.config import GenerationConfig
+from pellucid.models.encoder_decoder import EncoderDecoder
+from pellucid.models.model_files import save_weights
+from pellucid.storage.checkpoints import Checkpoint, prune, read_checkpoint, write_checkpoint
+from pellucid.storage.metrics import append_metrics, keep_metrics_until
+from pellucid.training.loop import Run
+from pellucid.training.loss import cross_entropy
+from pellucid.training.precision import autocast
+from pellucid.training.prepare import Prepared
+from pellucid.training.state import Step, TrainingState, Validation
+
+__all__ = ["AVERAGED", "RunFolder", "restore", "validation_loss", "weights_in_place"]
+
+VALIDATION_TOKENS = 4096  # that pass at once
+AVERAGED = "averaged."  # what names of averaged weights begin with in a checkpoint
+
+
+class RunFolder:
+    """Observes a run: measures it, and keeps it in a folder.
+
+    Args:
+        folder: of the model.
+        prepared: what the run trains on.
+        target_lang: code of the target language, for the tokenization of BLEU; None if unknown.
+    """
+
+    def __init__(self, folder: Path, prepared: Prepared, target_lang: str | None) -> None:
+        self.folder = folder
+        self.prepared = prepared
+        self.target_lang = target_lang
+
+    def validate(self, run: Run) -> Validation | None:
+        """Measure loss and BLEU of the averaged weights on the validation pairs."""
+        if not self.prepared.valid_text:
+            return None
+        with weights_in_place(run.model, run.average and run.average.weights):
+            loss = validation_loss(run, self.prepared)
+            scores, sample = self._translated(run)
+        best = run.state.best_loss
+        return Validation(loss, *scores, sample, is_best=best is None or loss < best)
+
+    def checkpoint(self, run: Run) -> None:
+        """Write a checkpoint and the model as it stands; remove old checkpoints."""
+        weights = {name: weight.detach() for name, weight in run.model.named_parameters()}
+        averaged = {AVERAGED + name: weight for name, weight in run.average.weights.items()} if run.average else {}
+        state = {**run.state.as_dict(), "average_updates": run.average.updates if run.average else 0}
+        remembered = _optimizer_tensors(run.optimizer)
+        write_checkpoint(self.folder, Checkpoint(run.state.step, {**weights, **averaged}, remembered, state))
+        prune(self.folder, run.config.keep_checkpoints, run.state.best_step or None)
+        with weights_in_place(run.model, run.average and run.average.weights):
+            save_weights(run.model, self.folder / "model.safetensors")
+
+    def log(self, step: Step, run: Run) -> None:
+        """Add a line to metrics.jsonl: means since the line before."""
+        state = run.state
+        line: dict[str, Any] = {
+            "step": step.step,
+            "epoch": step.epoch,
+            "loss": state.logged_loss / state.logged_steps,
+            "guided_loss": step.guided_loss,
+            "learning_rate": step.learning_rate,
+            "gradient_norm": step.gradient_norm,
+            "tokens": step.tokens,
+            "padding": step.padding,
+            "seconds": step.seconds,
+            "tokens_per_second": state.logged_tokens / max(state.logged_seconds, 1e-9),
+        }
+        if step.validation is not None:
+            measured = {k: v for k, v in asdict(step.validation).items() if k != "is_best" and v is not None}
+            line |= {f"valid_{name}": value for name, value in measured.items()}
+        append_metrics(self.folder, line)
+
+    def _translated(self, run: Run) -> tuple[tuple[float | None, float | None], tuple[str, str, str] | None]:
+        count = min(run.config.validation_sentences, len(self.prepared.valid_text))
+        if not count:
+            return (None, None), None
+        tokenizer = self.prepared.tokenizers.target
+        sources = [self.prepared.valid.source[i].tolist() for i in range(count)]
+        with autocast(run.dtype, run.device):
+            symbols = Symbols(tokenizer.pad_id, tokenizer.start_id, tokenizer.end_id)
+            found = beam_search(run.model, sources, symbols, GenerationConfig(beam=1))
+        translations = [tokenizer.decode(best[0].ids) for best in found]
+        references = [target for _, target in self.prepared.valid_text[:count]]
+        scores = score_translations(translations, references, self.target_lang)
+        shown = run.state.validations % count
+        sample = (self.prepared.valid_text[shown][0], translations[shown], references[shown])
+        return (scores.bleu, scores.chrf), sample
+
+
+@contextlib.contextmanager
+def weights_in_place(model: EncoderDecoder, weights: Mapping[str, Tensor] | None) -> Iterator[None]:
+    """Let the model have other weights for the block, in evaluation mode; its own if None."""
+    training = model.training
+    model.eval()
+    live = {name: weight.detach().clone() for name, weight in model.named_parameters()} if weights else {}
+    try:
+        _set_weights(model, weights or {})
+        yield
+    finally:
+        _set_weights(model, live)
+        model.train(training)
+
+
+def validation_loss(run: Run, prepared: Prepared) -> float:
+    """Return the cross-entropy of the validation targets, nats a token, by the model's weights as they are."""
+    total, tokens = 0.0, 0
+    with torch.no_grad():
+        for pairs in prepared.valid.plan(VALIDATION_TOKENS, 0):
+            batch = prepared.valid.batch(pairs, 0, run.device)
+            asked = batch.target_out != run.model.pad_id
+            with autocast(run.dtype, run.device):
+                states = run.model.decode(batch.target_in, run.model.encode(batch.source))
+            weight = run.model.output_embedding.weight
+            _, loss = cross_entropy(states[asked], weight, batch.target_out[asked], 0.0, run.dtype)
+            total += float(loss)
+            tokens += batch.target_tokens
+    return total / tokens
+
+
+def restore(run: Run, checkpoint_folder: Path, model_folder: Path) -> None:
+    """Let a run go on where a checkpoint was written; metrics after it are dropped.
+
+    Raises:
+        UserError: if the checkpoint is damaged or of another model.
+    """
+    checkpoint = read_checkpoint(checkpoint_folder, str(run.device))
+    state = dict(checkpoint.state)
+    updates = state.pop("average_updates")
+    _set_weights(run.model, {k: v for k, v in checkpoint.model.items() if not k.startswith(AVERAGED)})
+    if run.average is not None:
+        run.average.updates = updates
+        for name, weight in run.average.weights.items():
+            weight.copy_(checkpoint.model[AVERAGED + name])
+    _set_optimizer(run.optimizer, checkpoint.optimizer)
+    run.state = TrainingState.from_dict(state)
+    keep_metrics_until(model_folder, run.state.step)
+
+
+def _set_weights(model: EncoderDecoder, weights: Mapping[str, Tensor]) -> None:
+    with torch.no_grad():
+        live = dict(model.named_parameters())
+        for name, weight in weights.items():
+            live[name].copy_(weight)
+
+
+def _optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    remembered = optimizer.state_dict()["state"]
+    return {f"{number}.{name}": value for number, values in remembered.items() for name, value in values.items()}
+
+
+def _set_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
+    content = optimizer.state_dict()
+    content["state"] = {}
+    for name, value in tensors.items():
+        number, field = name.split(".", 1)
+        content["state"].setdefault(int(number), {})[field] = value
+    optimizer.load_state_dict(content)

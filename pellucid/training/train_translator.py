@@ -1,0 +1,273 @@
+"""Two files in, a translator out."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from pellucid.errors import UserError
+from pellucid.layers.taps import Tap
+from pellucid.models.encoder_decoder import EncoderDecoder
+from pellucid.models.initialise import draw_weights, pass_through_cross_attention, tell_lexicon
+from pellucid.models.model_files import save_weights
+from pellucid.storage.checkpoints import all_checkpoints, latest_checkpoint, read_checkpoint, step_of
+from pellucid.storage.model_folder import check_output, prepare_output, read_config, read_json, write_config, write_json
+from pellucid.storage.tensors import read_tensors
+from pellucid.training.clock import Clock
+from pellucid.training.loop import Run, train
+from pellucid.training.memory_fit import fit_micro_batch
+from pellucid.training.optimizer import WeightAverage, adamw
+from pellucid.training.precision import training_dtype
+from pellucid.training.prepare import (
+    Prepared,
+    prepare,
+    read_prepared,
+    read_tokenizers,
+    token_counts,
+    write_tokenizers,
+)
+from pellucid.training.recipe import TranslatorRecipe, load_recipe
+from pellucid.training.run_folder import AVERAGED, RunFolder, restore, validation_loss, weights_in_place
+from pellucid.training.state import Step
+
+__all__ = ["train_translator"]
+
+Talk = Callable[[str], None]
+
+
+def train_translator(
+    sources: Sequence[str | Path],
+    out: str | Path,
+    *,
+    recipe: str | Path = "fast",
+    minutes: float | None = None,
+    steps: int | None = None,
+    settings: Mapping[str, object] | None = None,
+    valid: Sequence[str | Path] = (),
+    source_lang: str | None = None,
+    target_lang: str | None = None,
+    start_from: str | Path | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    device: str = "auto",
+    talk: Talk = lambda text: None,
+) -> Iterator[Step]:
+    """Train a translator; return a generator of its steps. The model is in `out` when it ends.
+
+    Closing the generator early writes a checkpoint, from which `resume=True` goes on. What can be checked without
+    reading the text is checked before this returns.
+
+    Args:
+        sources: a TSV, TMX or JSONL file, or two aligned text files, or several of them.
+        out: folder of the model.
+        recipe: a name or a TOML file.
+        minutes, steps: length of the run; the recipe's if neither is given.
+        settings: values by `section.field`, instead of the recipe's.
+        valid: files with validation pairs; some are held out if none are given.
+        source_lang, target_lang: language codes, recorded in the model.
+        start_from: folder of a finished translator to train on; its tokenizers and sizes are kept.
+        resume: go on with the run in `out`.
+        overwrite: replace the model in `out`.
+        device: `auto`, `cpu`, `cuda` …
+        talk: told what is going on.
+
+    Raises:
+        UserError: for bad settings, unreadable or ruinous text, a folder that is not free, a full disk, non-finite
+            loss.
+    """
+    given = dict(settings or {})
+    if minutes is not None or steps is not None:
+        given |= {"training.minutes": minutes, "training.steps": steps}
+    folder = Path(out)
+    check_output(folder, resume, overwrite)
+    chosen = _recipe_of(folder, recipe, given) if resume else load_recipe(recipe, given)
+    if start_from is not None:
+        shape = read_config(start_from, "translator")["model"]
+        chosen = chosen.model_copy(update={"model": type(chosen.model).model_validate(shape)})
+    languages = (source_lang, target_lang)
+    return _train(sources, folder, chosen, valid, languages, start_from, resume, overwrite, _device(device), talk)
+
+
+def _train(
+    sources: Sequence[str | Path],
+    folder: Path,
+    recipe: TranslatorRecipe,
+    valid: Sequence[str | Path],
+    languages: tuple[str | None, str | None],
+    start_from: str | Path | None,
+    resume: bool,
+    overwrite: bool,
+    device: torch.device,
+    talk: Talk,
+) -> Iterator[Step]:
+    """Prepare or go on, train, choose the best weights, report."""
+    torch.manual_seed(recipe.training.seed)
+    clock = Clock(recipe.training.clock)
+    checkpoint = latest_checkpoint(folder) if resume else None
+    if resume and checkpoint is None:
+        talk(f"{folder} has no checkpoint: starting over")
+    prepare_output(folder, checkpoint is not None, overwrite or resume)
+    data = folder / "checkpoints" / "data"
+    if checkpoint is None:
+        kept = read_tokenizers(Path(start_from)) if start_from else None
+        prepared = prepare(
+            sources, data, recipe, valid=valid, languages=languages, tokenizers=kept, talk=talk
+        )
+        _write_head(folder, recipe, prepared)
+    else:
+        prepared = read_prepared(data, recipe)
+    run = _new_run(recipe, prepared, RunFolder(folder, prepared, prepared.report["languages"][1]), clock, device)
+    if checkpoint is not None:
+        restore(run, checkpoint, folder)
+        run.clock = Clock(recipe.training.clock, run.state.seconds)
+        talk(f"Going on from step {run.state.step:,}")
+    elif start_from:
+        _take_weights(run.model, Path(start_from))
+        run.average = _average_of(run.model, recipe)
+    else:
+        _first_weights(run.model, recipe, prepared)
+        run.average = _average_of(run.model, recipe)
+    _fit_memory(run, folder, recipe)
+    yield from train(run)
+    _finish(run, prepared, folder, recipe, talk)
+
+
+def _recipe_of(folder: Path, recipe: str | Path, given: Mapping[str, object]) -> TranslatorRecipe:
+    """Return the recipe a begun run was started with, overridden by what is asked now."""
+    if not (folder / "config.json").exists():
+        return load_recipe(recipe, given)
+    stored = read_config(folder, "translator").get("recipe", {})
+    flat = {f"{section}.{name}": value for section, fields in stored.items() for name, value in fields.items()}
+    longer = {name: value for name, value in given.items() if value is not None}
+    if {"training.minutes", "training.steps"} & longer.keys():
+        flat |= {"training.minutes": None, "training.steps": None}
+    return load_recipe("fast", flat | longer)
+
+
+def _device(name: str) -> torch.device:
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise UserError(f"there is no device {name} here", where=f"--device {name}", hint="use cpu or auto") from error
+    return device
+
+
+def _write_head(folder: Path, recipe: TranslatorRecipe, prepared: Prepared) -> None:
+    """Write what makes the folder a model but for its weights."""
+    write_tokenizers(folder, prepared.tokenizers)
+    write_json(folder / "generation_config.json", recipe.generation.model_dump())
+    write_json(folder / "report.json", {"data": prepared.report})
+    guided = recipe.training.guided_weight > 0
+    heads = range(min(recipe.training.guided_heads, recipe.model.n_heads))
+    fields: dict[str, Any] = {
+        "model": recipe.model.model_dump(),
+        "source_vocab_size": prepared.tokenizers.source.vocab_size,
+        "target_vocab_size": prepared.tokenizers.target.vocab_size,
+        "source_language": prepared.report["languages"][0],
+        "target_language": prepared.report["languages"][1],
+        "tokenizers": "joint" if prepared.tokenizers.joint else "separate",
+        "placeholders": True,
+        "alignment_heads": [[recipe.training.guided_layer, head] for head in heads] if guided else [],
+        "recipe": recipe.model_dump(),
+    }
+    write_config(folder, "translator", fields)
+
+
+def _new_run(
+    recipe: TranslatorRecipe, prepared: Prepared, observer: RunFolder, clock: Clock, device: torch.device
+) -> Run:
+    tokenizers = prepared.tokenizers
+    model = EncoderDecoder(
+        recipe.model, tokenizers.source.vocab_size, tokenizers.target.vocab_size, tokenizers.source.pad_id
+    ).to(device)
+
+    def decode(source: torch.Tensor, target: torch.Tensor, tap: Tap) -> torch.Tensor:
+        return model.decode(target, model.encode(source, tap), tap)
+
+    return Run(
+        config=recipe.training,
+        model=model,
+        optimizer=adamw(model, recipe.training),
+        average=_average_of(model, recipe),
+        pairs=prepared.train,
+        lexicon=prepared.lexicon if recipe.training.guided_weight > 0 else None,
+        micro_batch_tokens=recipe.training.micro_batch_tokens or recipe.training.batch_tokens,
+        dtype=training_dtype(recipe.training.precision, device),
+        device=device,
+        clock=clock,
+        observer=observer,
+        decode=torch.compile(decode, dynamic=True) if recipe.training.compile else decode,
+    )
+
+
+def _average_of(model: EncoderDecoder, recipe: TranslatorRecipe) -> WeightAverage | None:
+    decay = recipe.training.average_decay
+    return WeightAverage(model, decay) if decay is not None else None
+
+
+def _first_weights(model: EncoderDecoder, recipe: TranslatorRecipe, prepared: Prepared) -> None:
+    seed = recipe.training.seed
+    draw_weights(model, seed, recipe.initialise.residual_scale)
+    if recipe.initialise.pass_through:
+        pass_through_cross_attention(model, seed)
+    if recipe.initialise.lexical and prepared.lexicon is not None:
+        tell_lexicon(model, prepared.lexicon, *token_counts(prepared.train))
+
+
+def _take_weights(model: EncoderDecoder, folder: Path) -> None:
+    model.load_state_dict(read_tensors(folder / "model.safetensors"), strict=False)
+
+
+def _fit_memory(run: Run, folder: Path, recipe: TranslatorRecipe) -> None:
+    """Fit the micro-batch to memory unless given; keep what was fitted, so that a resumed run adds up alike."""
+    config = read_json(folder / "config.json")
+    settings = recipe.training
+    if settings.micro_batch_tokens is None:
+        fitted = config.get("micro_batch_tokens") or fit_micro_batch(
+            recipe.model, settings.batch_tokens, settings.max_tokens, run.dtype, run.device
+        )
+        run.micro_batch_tokens = int(fitted)
+    write_json(folder / "config.json", config | {"micro_batch_tokens": run.micro_batch_tokens})
+
+
+def _finish(run: Run, prepared: Prepared, folder: Path, recipe: TranslatorRecipe, talk: Talk) -> None:
+    """Keep the weights with the lowest validation loss: the last, their average, or those of the best checkpoint."""
+    losses: dict[str, float] = {}
+    for name, weights in _choices(run, folder):
+        with weights_in_place(run.model, weights):
+            losses[name] = validation_loss(run, prepared) if prepared.valid_text else 0.0
+            if losses[name] == min(losses.values()) and list(losses.values()).count(losses[name]) == 1:
+                save_weights(run.model, folder / "model.safetensors")
+    chosen = min(losses, key=lambda name: losses[name])
+    report = read_json(folder / "report.json")
+    report["training"] = {
+        "steps": run.state.step,
+        "epochs": run.state.epoch,
+        "target_tokens": run.state.tokens,
+        "seconds": run.state.seconds,
+        "threads": torch.get_num_threads(),
+        "device": str(run.device),
+        "precision": str(run.dtype).removeprefix("torch."),
+        "weights": chosen,
+        "validation_losses": losses if prepared.valid_text else {},
+        "stopped_early": run.stopped_early(),
+    }
+    write_json(folder / "report.json", report)
+    talk(f"{folder} holds the {chosen} weights" + (f": validation loss {losses[chosen]:.3f}" if losses[chosen] else ""))
+
+
+def _choices(run: Run, folder: Path) -> Iterator[tuple[str, dict[str, torch.Tensor] | None]]:
+    """Yield names and weights to choose from, what to prefer at equal loss first; None for the model's own."""
+    if run.average is not None:
+        yield "averaged", run.average.weights
+    yield "last", None
+    best = run.state.best_step
+    for checkpoint in all_checkpoints(folder):
+        if step_of(checkpoint) == best != run.state.step:
+            weights = read_checkpoint(checkpoint, str(run.device)).model
+            averaged = {k.removeprefix(AVERAGED): v for k, v in weights.items() if k.startswith(AVERAGED)}
+            yield "best", averaged or weights

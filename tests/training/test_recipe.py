@@ -1,0 +1,86 @@
+from pathlib import Path
+
+import pytest
+
+from pellucid.errors import UsageError, UserError
+from pellucid.training.recipe import NAMES, load_recipe, setting_names
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_named_recipe_loads(name: str) -> None:
+    recipe = load_recipe(name)
+    assert recipe.model.d_model % recipe.model.n_heads == 0
+
+
+def test_every_setting_says_what_it_is() -> None:
+    assert all(description for description in setting_names().values())
+    assert "training.learning_rate" in setting_names()
+
+
+def test_settings_override_the_recipe_and_texts_are_converted() -> None:
+    recipe = load_recipe("tiny", {"training.learning_rate": "3e-4", "model.dropout": "0.25", "training.steps": 7})
+    assert recipe.training.learning_rate == 3e-4
+    assert recipe.model.dropout == 0.25
+    assert recipe.training.steps == 7
+
+
+def test_none_unsets() -> None:
+    assert load_recipe("fast", {"training.average_decay": "none"}).training.average_decay is None
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("training.learning_rat", "training.learning_rate"),
+        ("model.droput", "model.dropout"),
+        ("training.dropout", "model.dropout"),
+        ("trainning.batch_tokens", "training.batch_tokens"),
+    ],
+)
+def test_an_unknown_setting_names_the_nearest_right_one(wrong: str, right: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        load_recipe("fast", {wrong: "1"})
+    assert f"--{right}" in caught.value.hint
+
+
+def test_an_unfit_value_says_which_and_why() -> None:
+    with pytest.raises(UsageError) as caught:
+        load_recipe("fast", {"training.learning_rate": "-1"})
+    assert "training.learning_rate" in caught.value.what
+    assert "greater than 0" in caught.value.what
+    with pytest.raises(UsageError, match="n_heads"):
+        load_recipe("fast", {"model.d_model": "250", "model.n_heads": "3"})
+
+
+def test_a_file_is_a_recipe(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('[model]\npositions = "alibi"\n[training]\nminutes = 3\n', encoding="utf-8")
+    recipe = load_recipe(path, {"training.minutes": "5"})
+    assert recipe.model.positions == "alibi"
+    assert recipe.training.minutes == 5
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("[model]\nheads = 3\n", "model.heads"),
+        ("[modle]\nd_model = 3\n", "modle.d_model"),
+        ("seed = 3\n", "seed"),
+        ("[model\n", "TOML"),
+        ('[model]\npositions = "here"\n', "model.positions"),
+    ],
+)
+def test_a_bad_file_is_named_with_its_fault(tmp_path: Path, content: str, said: str) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(UserError) as caught:
+        load_recipe(path)
+    assert said in caught.value.what
+    assert str(path) in caught.value.where
+    assert caught.value.exit_code == 1
+
+
+def test_a_missing_recipe_says_which_there_are() -> None:
+    with pytest.raises(UserError) as caught:
+        load_recipe("quick")
+    assert "fast" in caught.value.hint
