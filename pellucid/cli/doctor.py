@@ -1,0 +1,132 @@
+"""`pellucid doctor`: what is wrong with a text, by file and line, and a clean copy of it."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+from pydantic import ValidationError
+
+from pellucid.cli import console
+from pellucid.cli.flags import DEFAULT_FLAGS, Flags
+from pellucid.corpus.config import DataConfig
+from pellucid.corpus.doctor.checks import CHECKS
+from pellucid.errors import UsageError
+
+__all__ = ["doctor"]
+
+_Names = Annotated[list[str] | None, Parameter(negative="", consume_multiple=True)]
+_Files = Annotated[list[Path] | None, Parameter(negative="", consume_multiple=True)]
+_Switch = Annotated[bool, Parameter(negative="")]
+
+
+def doctor(
+    *sources: Path,
+    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    fix: Path | None = None,
+    overwrite: _Switch = False,
+    list_checks: Annotated[bool, Parameter(name="--list", negative="")] = False,
+    valid: _Files = None,
+    test: _Files = None,
+    source_lang: str | None = None,
+    target_lang: str | None = None,
+    drop: _Names = None,
+    keep: _Names = None,
+    skip: _Names = None,
+    max_characters: int | None = None,
+    min_characters: int | None = None,
+    max_ratio: float | None = None,
+    examples: int = 3,
+    flags: Flags = DEFAULT_FLAGS,
+) -> int:
+    """Say what is wrong with a text, by file and line; exit 1 if training would refuse it.
+
+    Args:
+        sources: A .tsv, .tmx or .jsonl file, or two aligned text files, source first; .gz, .xz and .zst as well.
+        as_json: Print the report as one JSON object.
+        fix: Write the clean pairs to this .tsv or .jsonl file, and what was left out, and why, to a second one.
+        overwrite: Let --fix replace files that stand there.
+        list_checks: List all checks, their levels and what --fix does.
+        valid: Validation files; pairs whose source stands there are left out.
+        test: Test files; pairs whose source stands there are left out.
+        source_lang: Code of the source language, where a file has several.
+        target_lang: Code of the target language.
+        drop: Checks whose pairs are left out, such as copy,number; errors among them refuse no longer.
+        keep: Checks that only report, such as duplicate.
+        skip: Checks that are not made, such as shift.
+        max_characters: Longest side that is kept (2,000 unless given).
+        min_characters: Shorter sides are reported (2 unless given).
+        max_ratio: How many times longer than expected a side may be (4 unless given).
+        examples: How many examples of each check the readable report shows.
+    """
+    if list_checks:
+        _print_checks(as_json)
+        return 0
+    if not sources:
+        raise UsageError("no files were given", where="pellucid doctor", hint="pellucid doctor pairs.tsv")
+    limits = {"max_characters": max_characters, "min_characters": min_characters, "max_ratio": max_ratio}
+    options = _options({"drop": drop, "keep": keep, "skip": skip, **limits})
+    how: dict[str, Any] = {
+        "source_lang": source_lang,
+        "target_lang": target_lang,
+        "valid": valid or (),
+        "test": test or (),
+        "options": options if fix is None else options.with_fixes(),
+    }
+    return _run(sources, fix, overwrite, how, (as_json, examples))
+
+
+def _run(
+    sources: Sequence[Path], out: Path | None, overwrite: bool, how: Mapping[str, Any], show: tuple[bool, int]
+) -> int:
+    from pellucid.corpus.doctor.examination import examine
+    from pellucid.corpus.doctor.fixing import fix
+
+    as_json, examples = show
+    fixed = None
+    with console.progress("Reading the text", unit="pairs") as progress:
+        if out is None:
+            examination = examine(sources, on_progress=progress.advance, **how)
+        else:
+            fixed = fix(sources, out, overwrite=overwrite, on_progress=progress.advance, **how)
+            examination = fixed.examination
+    report = examination.report
+    if as_json:
+        console.data_json(report.as_dict())
+    else:
+        for line in report.summary_lines(examples):
+            console.data(line)
+    if fixed is not None:
+        console.say(f"wrote {fixed.clean}: {report.usable:,} pairs")
+        console.say(f"wrote {fixed.dropped}: {fixed.dropped_pairs:,} left out, and why")
+        return 0
+    if report.refusals:
+        checks = ", ".join(dict.fromkeys(problem.check for problem in report.refusals))
+        console.say()
+        console.say(f"Training would refuse this text: {checks}.")
+        return 1
+    return 0
+
+
+def _options(given: Mapping[str, Any]) -> DataConfig:
+    try:
+        return DataConfig(**{name: value for name, value in given.items() if value is not None})
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = f"--{str(first['loc'][0]).replace('_', '-')}" if first["loc"] else "pellucid doctor"
+        message = str(first["msg"]).removeprefix("Value error, ")
+        raise UsageError(
+            message[:1].lower() + message[1:], where=field, hint="`pellucid doctor --list` names the checks."
+        ) from error
+
+
+def _print_checks(as_json: bool) -> None:
+    if as_json:
+        console.data_json([dict(zip(check._fields[:4], check[:4], strict=True)) for check in CHECKS.values()])
+        return
+    console.data("error: training refuses the text · drop: the pair is left out · warn: it is only reported")
+    for check in CHECKS.values():
+        console.data("")
+        console.data(f"{check.id} ({check.level})")
+        console.data(f"  {check.meaning}")
+        console.data(f"  --fix {check.fix}")

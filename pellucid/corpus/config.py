@@ -1,0 +1,71 @@
+"""How a text is judged before it is learnt from."""
+
+from collections.abc import Iterable
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from pellucid.corpus.doctor.checks import CHECKS, Level
+
+__all__ = ["DataConfig"]
+
+_UNREADABLE = frozenset(check.id for check in CHECKS.values() if check.level == "error")
+
+
+class DataConfig(BaseModel):
+    """Limits and levels of the doctor's checks (`data.*` in a recipe)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    max_characters: int = Field(
+        2000, gt=0, description="longest side that is kept, characters; about 500 tokens of English, 1,300 of Chinese"
+    )
+    min_characters: int = Field(2, ge=1, description="shorter sides are reported as too short, characters")
+    max_ratio: float = Field(
+        4.0,
+        gt=1,
+        description="a side is suspicious when it is this many times as long as its partner lets expect; "
+        "10 characters are added to both, so that short ones may differ more",
+    )
+    drop: tuple[str, ...] = Field(
+        (), description="checks whose pairs are left out, whatever the table says; errors among them no longer refuse"
+    )
+    keep: tuple[str, ...] = Field((), description="checks that only report, whatever the table says")
+    skip: tuple[str, ...] = Field((), description="checks that are not made at all")
+
+    @field_validator("drop", "keep", "skip", mode="before")
+    @classmethod
+    def _from_one_string(cls, value: object) -> object:
+        """Take `copy,number` for two names."""
+        if isinstance(value, str):
+            value = [value]
+        if not isinstance(value, Iterable):
+            return value
+        return tuple(name for part in value for name in (part.split(",") if isinstance(part, str) else (part,)) if name)
+
+    @model_validator(mode="after")
+    def _checks_exist(self) -> Self:
+        for field, names in (("drop", self.drop), ("keep", self.keep), ("skip", self.skip)):
+            for name in names:
+                if name not in CHECKS:
+                    raise ValueError(f"no check is called {name!r}; there are {', '.join(sorted(CHECKS))}")
+                if field != "drop" and name in _UNREADABLE and name != "shift":
+                    raise ValueError(f"{name} cannot be among those to {field}: such lines cannot be learnt from")
+        for name in set(self.drop) & set(self.keep):
+            raise ValueError(f"{name} is both among those to drop and to keep")
+        if self.min_characters > self.max_characters:
+            raise ValueError(f"min_characters {self.min_characters} exceeds max_characters {self.max_characters}")
+        return self
+
+    def level(self, check: str) -> Level:
+        """Return the level of a check: the user's choice, else the table's."""
+        if check in self.drop:
+            return "drop"
+        if check in self.keep:
+            return "warn"
+        return CHECKS[check].level
+
+    def with_fixes(self) -> Self:
+        """Return the same with every error turned into leaving out what causes it: what `--fix` does."""
+        mendable = tuple(check.id for check in CHECKS.values() if check.level == "error" and check.id != "empty")
+        return self.model_copy(update={"drop": tuple(dict.fromkeys((*self.drop, *mendable)))})

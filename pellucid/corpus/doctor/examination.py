@@ -1,0 +1,264 @@
+"""The whole examination: what is wrong with a text, and the pairs that remain."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy
+from numpy.typing import NDArray
+
+from pellucid.corpus.cleaning import clean
+from pellucid.corpus.config import DataConfig
+from pellucid.corpus.doctor.checks import MENDED, Level
+from pellucid.corpus.doctor.judge import HeldTexts, Judge, OnDropped
+from pellucid.corpus.doctor.profile import Profile, learn_profile
+from pellucid.corpus.doctor.report import DoctorReport, Tally
+from pellucid.corpus.doctor.sides import (
+    Survey,
+    count_sides,
+    first_suspicious,
+    mark_shifted,
+    pair_anew,
+    shift_message,
+    survey,
+)
+from pellucid.corpus.pairs import Place, SentencePair
+from pellucid.corpus.raw_pairs import Languages, RawPair
+from pellucid.corpus.reading import SourceGroup, find_languages, group_sources, read_group
+from pellucid.errors import UserError
+
+__all__ = ["Examination", "examine"]
+
+_BLOCK = 8192  # pairs judged at once; a multiple of 8, so that bits pack without gaps
+_SAMPLE_OF_GROUP = 2000  # pairs from which is learnt what is usual
+_SAMPLE = 20_000
+_LITTLE = 0.005  # share of the pairs that may stand in stretches that heal, without training refusing the text
+
+Stamp = tuple[str, int, int]
+
+
+@dataclass(frozen=True)
+class Examination:
+    """A text that was examined: the report, and the pairs that remain.
+
+    Args:
+        report: what was found.
+        languages: codes of both sides, None where unknown.
+    """
+
+    report: DoctorReport
+    languages: Languages
+    _text: "_Text"
+    _used: NDArray[numpy.uint8]
+    _stamps: tuple[Stamp, ...]
+
+    def pairs(self) -> Iterator[SentencePair]:
+        """Yield the usable pairs, cleaned, in file order, reading the files anew; may be called again and again.
+
+        Also where training would refuse the text: then these are the pairs that have no fault of their own.
+
+        Raises:
+            UserError: if a file has changed since it was examined.
+        """
+        if _stamp(self.report.files) != self._stamps:
+            raise UserError("the text has changed since it was examined", where=self.report.files, hint="Start again.")
+        stream = self._text.stream()
+        for start in range(0, len(self._used), _BLOCK // 8):
+            bits = numpy.unpackbits(self._used[start : start + _BLOCK // 8])
+            for pair, used in zip(islice(stream, _BLOCK), bits.tolist(), strict=False):
+                if used:
+                    yield SentencePair(
+                        clean(pair.source).text, clean(pair.target).text, pair.source_place, pair.target_place
+                    )
+
+
+def examine(
+    sources: Sequence[str | Path],
+    *,
+    source_lang: str | None = None,
+    target_lang: str | None = None,
+    options: DataConfig | None = None,
+    valid: Sequence[str | Path] = (),
+    test: Sequence[str | Path] = (),
+    on_dropped: OnDropped | None = None,
+    on_progress: Callable[[int], None] | None = None,
+) -> Examination:
+    """Examine a text: report what is wrong with it, and decide which pairs are used.
+
+    Memory does not grow with the text, but for 16 bytes a pair to know duplicates and near-duplicates again, and a
+    bit a pair. The files are read twice, and once more for each `pairs()`.
+
+    Args:
+        sources: files, as `read_pairs` takes them.
+        source_lang: code of the source language, where files have several.
+        target_lang: the same for the target.
+        options: limits, and what is done about which fault.
+        valid: files with validation pairs; pairs whose source stands there are left out.
+        test: the same with test pairs.
+        on_dropped: called with every pair that is left out, the check and the message.
+        on_progress: called with the number of pairs read since the last call, over all readings.
+
+    Raises:
+        UserError: if files cannot be read, do not go together, or their languages are not clear.
+    """
+    options = options or DataConfig()
+    groups = group_sources(sources)
+    wanted = Languages(source_lang, target_lang, source_lang is not None or target_lang is not None)
+    languages = find_languages(groups, wanted)
+    files = tuple(file for group in groups for file in group.files)
+    stamps = _stamp(files)
+    surveys = _survey_all(groups, languages, options, on_progress)
+    text = _Text(tuple(groups), languages, surveys, options)
+    tally = Tally(_levels(options, surveys))
+    _report_sides(text, tally)
+    judge = Judge(_learn(groups, languages), options, _read_held((valid, test), languages), tally, on_dropped)
+    used, pairs, usable = _judge_all(text, judge, on_progress)
+    if not usable:
+        tally.note("empty", Place(files[0], 1), f"none of {pairs:,} pairs can be used")
+    report = DoctorReport(
+        files,
+        pairs,
+        usable,
+        tally.problems(),
+        tally.exact_counts(options.skip),
+        (languages.source, languages.target),
+        "as asked" if languages.asked else "as the file says",
+    )
+    return Examination(report, languages, text, used, stamps)
+
+
+@dataclass(frozen=True)
+class _Text:
+    """The files, and how their sides run beside each other."""
+
+    groups: tuple[SourceGroup, ...]
+    languages: Languages
+    surveys: tuple[Survey | None, ...]
+    options: DataConfig
+
+    def stream(self) -> Iterator[RawPair]:
+        """Yield all pairs in order: paired anew if the user wants that, else marked where the sides run apart."""
+        for group, found in zip(self.groups, self.surveys, strict=True):
+            pairs = read_group(group, self.languages)
+            if found is None:
+                yield from pairs
+            elif self.is_paired_anew(found):
+                yield from pair_anew(pairs, found.path)
+            elif found.stretches and self.options.level("shift") != "warn":
+                yield from mark_shifted(pairs, found.stretches)
+            else:
+                yield from pairs
+
+    def is_paired_anew(self, found: Survey) -> bool:
+        """Say whether a group's lines get new partners."""
+        return (found.unequal and "line-count" in self.options.drop) or (
+            bool(found.stretches) and "shift" in self.options.drop
+        )
+
+
+def _survey_all(
+    groups: Sequence[SourceGroup], languages: Languages, options: DataConfig, on_progress: Callable[[int], None] | None
+) -> tuple[Survey | None, ...]:
+    surveys: list[Survey | None] = []
+    for group in groups:
+        if "shift" in options.skip:
+            surveys.append(count_sides(group.files) if group.form == "plain" else None)
+            continue
+        pairs, again = read_group(group, languages), read_group(group, languages)
+        surveys.append(survey(_counted(pairs, on_progress), again))
+    return tuple(surveys)
+
+
+def _levels(options: DataConfig, surveys: Sequence[Survey | None]) -> Callable[[str], Level]:
+    """Return the level of each check for this text: a shift that is short and heals only costs its pairs."""
+    known = [found for found in surveys if found is not None]
+    lines = sum(max(found.path.source_lines, found.path.target_lines) for found in known)
+    shifted = sum(found.shifted for found in known)
+    little = all(found.heals for found in known) and shifted <= _LITTLE * lines
+
+    def level(check: str) -> Level:
+        found = options.level(check)
+        return "drop" if check == "shift" and found == "error" and little else found
+
+    return level
+
+
+def _report_sides(text: _Text, tally: Tally) -> None:
+    """Report once for each place what would else be told for thousands of pairs."""
+    for group, found in zip(text.groups, text.surveys, strict=True):
+        if found is None:
+            continue
+        if found.unequal:
+            place, why = first_suspicious(group.files, found)
+            ours, theirs = (f"{line:,} line{'s' * (line != 1)}" for line in found.path[1:])
+            tally.note(
+                "line-count",
+                place,
+                f"source and target differ in length: {group.files[0]} has {ours}, {group.files[1]} {theirs}; "
+                f"first suspicious line: {place} ({why})",
+                count=0,
+            )
+        starts = {stretch.start: stretch for stretch in found.stretches}
+        if starts:
+            pairs = islice(read_group(group, text.languages), max(starts) + 1)
+            for number, pair in enumerate(pairs):
+                if number in starts:
+                    tally.note("shift", pair.source_place, shift_message(pair, starts[number]), count=0)
+
+
+def _learn(groups: Sequence[SourceGroup], languages: Languages) -> Profile:
+    sources: list[str] = []
+    targets: list[str] = []
+    for group in groups:
+        for pair in islice(read_group(group, languages), min(_SAMPLE_OF_GROUP, _SAMPLE - len(sources))):
+            source, target = clean(pair.source).text, clean(pair.target).text
+            if source and target and all(fault.check in MENDED for fault in pair.faults):
+                sources.append(source)
+                targets.append(target)
+    return learn_profile(sources, targets, languages.source, languages.target)
+
+
+def _read_held(sets: Sequence[Sequence[str | Path]], languages: Languages) -> HeldTexts:
+    held = HeldTexts()
+    for files in sets:
+        for group in group_sources(files) if files else ():
+            for pair in read_group(group, languages):
+                held.add(pair)
+    return held
+
+
+def _judge_all(
+    text: _Text, judge: Judge, on_progress: Callable[[int], None] | None
+) -> tuple[NDArray[numpy.uint8], int, int]:
+    """Return a bit for each pair, and how many there are and are used."""
+    stream = _counted(text.stream(), on_progress)
+    packed = bytearray()
+    pairs = usable = 0
+    while block := list(islice(stream, _BLOCK)):
+        used = judge.judge(block)
+        packed += numpy.packbits(used).tobytes()
+        pairs += len(block)
+        usable += int(used.sum())
+    return numpy.frombuffer(bytes(packed), dtype=numpy.uint8), pairs, usable
+
+
+def _counted(pairs: Iterator[RawPair], on_progress: Callable[[int], None] | None) -> Iterator[RawPair]:
+    if on_progress is None:
+        yield from pairs
+        return
+    while block := list(islice(pairs, 4096)):
+        yield from block
+        on_progress(len(block))
+
+
+def _stamp(files: Sequence[str]) -> tuple[Stamp, ...]:
+    """Return what tells whether a file has changed; files that cannot be read are complained about by their reader."""
+    stamps = []
+    for file in files:
+        try:
+            state = Path(file).stat()
+        except (OSError, ValueError):
+            continue
+        stamps.append((file, state.st_size, state.st_mtime_ns))
+    return tuple(stamps)

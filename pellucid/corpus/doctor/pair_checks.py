@@ -1,0 +1,278 @@
+"""The checks of a single pair: each a function from the two texts to what is wrong, or None.
+
+They run on every pair of a text, so each begins with the cheapest question that settles most pairs.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Literal, NamedTuple
+
+from pellucid.corpus.config import DataConfig
+from pellucid.corpus.doctor.profile import Profile, SideProfile
+from pellucid.corpus.doctor.report import excerpt
+
+__all__ = ["LIMITS", "SUSPICIONS", "Finding", "Measure"]
+
+Side = Literal["source", "target"]
+
+
+class Finding(NamedTuple):
+    """What is wrong, and on which side."""
+
+    side: Side
+    message: str
+
+
+class Measure(NamedTuple):
+    """What a pair is measured by: the user's limits, and what is usual in the text."""
+
+    limits: DataConfig
+    usual: Profile
+
+
+def blank(source: str, target: str, measure: Measure) -> Finding | None:
+    """Find an empty side."""
+    if source and target:
+        return None
+    if not source and not target:
+        return Finding("source", "both sides are blank")
+    side: Side = "target" if source else "source"
+    return Finding(side, f"the {side} is blank, its partner is {excerpt(source or target)}")
+
+
+def too_long(source: str, target: str, measure: Measure) -> Finding | None:
+    """Find a side longer than the limit."""
+    most = measure.limits.max_characters
+    if len(source) <= most and len(target) <= most:
+        return None
+    side: Side = "source" if len(source) >= len(target) else "target"
+    return Finding(side, f"{max(len(source), len(target)):,} characters, at most {most:,} are taken")
+
+
+def too_short(source: str, target: str, measure: Measure) -> Finding | None:
+    """Find a side shorter than the limit."""
+    least = measure.limits.min_characters
+    if len(source) >= least and len(target) >= least:
+        return None
+    return Finding("source" if len(source) < least else "target", f"{excerpt(source)} and {excerpt(target)}")
+
+
+def length_ratio(source: str, target: str, measure: Measure) -> Finding | None:
+    """Find a side far longer than its partner lets expect."""
+    ratio = (len(target) + 10) / (measure.usual.ratio * len(source) + 10)
+    most = measure.limits.max_ratio
+    if 1 / most <= ratio <= most:
+        return None
+    side: Side = "target" if ratio > 1 else "source"
+    times = max(ratio, 1 / ratio)
+    return Finding(
+        side,
+        f"the {side} is {times:.1f} times as long as expected: {len(source)} and {len(target)} characters, "
+        f"{excerpt(source, 30)} and {excerpt(target, 30)}",
+    )
+
+
+def swapped(source: str, target: str, measure: Measure) -> Finding | None:
+    """Find a pair whose sides stand in each other's place, by script or by common words."""
+    ours, theirs = measure.usual.source, measure.usual.target
+    if ours.letters is None or theirs.letters is None:
+        return None
+    if ours.script == theirs.script:
+        in_place = not (ours.markers and _speaks(source, ours, theirs) and _speaks(target, theirs, ours))
+    elif ours.letters.search(source) or not theirs.letters.search(source):
+        return None
+    else:
+        in_place = 2 * len(ours.letters.findall(target)) <= len(_LETTER.findall(target))
+    if in_place:
+        return None
+    return Finding("source", f"{excerpt(source)} and {excerpt(target)} stand in each other's place")
+
+
+def copy(source: str, target: str, measure: Measure) -> Finding | None:
+    """Find two sides that are the same text."""
+    return Finding("source", f"both sides are {excerpt(source)}") if source == target else None
+
+
+def script(source: str, target: str, measure: Measure) -> Finding | None:
+    """Find a side that is not in its script, but for short names that stay as they are."""
+    usual = measure.usual
+    if source != target:
+        if message := _wrong_script(source, usual.source, usual):
+            return Finding("source", message)
+        if message := _wrong_script(target, usual.target, usual):
+            return Finding("target", message)
+    return None
+
+
+def language(source: str, target: str, measure: Measure) -> Finding | None:
+    """Find a side that has common words of the other side's language, and none of its own."""
+    ours, theirs = measure.usual.source, measure.usual.target
+    if not ours.markers or not theirs.markers or source == target:
+        return None
+    if _speaks(source, ours, theirs):
+        return Finding("source", f"{excerpt(source)} is in the target's language")
+    if _speaks(target, theirs, ours):
+        return Finding("target", f"{excerpt(target)} is in the source's language")
+    return None
+
+
+def mojibake(source: str, target: str, measure: Measure) -> Finding | None:
+    """Find what is left of text decoded in the wrong way."""
+    for side, text in _sides(source, target):
+        if not text.isascii() and (match := _MOJIBAKE.search(text)):
+            return Finding(side, f"{excerpt(match[0])} in {excerpt(text)}")
+    return None
+
+
+def number(source: str, target: str, measure: Measure) -> Finding | None:
+    """Find sides whose digits differ."""
+    ours, theirs = _DIGITS.findall(source), _DIGITS.findall(target)
+    if ours == theirs or sorted(ours) == sorted(theirs):
+        return None
+    only_source, only_target = _numbers(source), _numbers(target)
+    only_source, only_target = only_source - only_target, only_target - only_source
+    if not _WRITTEN_OUT.isdisjoint(target):
+        only_source = Counter()
+    if not _WRITTEN_OUT.isdisjoint(source):
+        only_target = Counter()
+    # A number on one side alone may be a word on the other, if it is small; two that differ are a fault.
+    if not (only_source and only_target) and all(value <= 12 for value in [*only_source, *only_target]):
+        return None
+    said = [
+        f"{', '.join(map(str, only))} only in the {side}" for side, only in _named(only_source, only_target) if only
+    ]
+    return Finding("source" if only_source else "target", "; ".join(said))
+
+
+def url(source: str, target: str, measure: Measure) -> Finding | None:
+    """Find sides whose web and mail addresses differ."""
+    if not ("://" in source or "://" in target or "@" in source or "@" in target or "www." in source):
+        return None
+    return _difference(_URL, source, target)
+
+
+def placeholder(source: str, target: str, measure: Measure) -> Finding | None:
+    """Find sides whose placeholders or tags differ."""
+    if _PLACEHOLDER_START.search(source) is None and _PLACEHOLDER_START.search(target) is None:
+        return None
+    return _difference(_PLACEHOLDER, source, target)
+
+
+def punctuation(source: str, target: str, measure: Measure) -> Finding | None:
+    """Find sides that end differently."""
+    if _END.get(source[-1]) == _END.get(target[-1]) is not None:
+        return None
+    ours, theirs = _end(source), _end(target)
+    strong = "?" in (ours, theirs) or "!" in (ours, theirs)
+    if ours == theirs or (not strong and min(len(source), len(target)) < 20):
+        return None
+    if strong or not (ours and theirs):
+        side: Side = "source" if not ours else "target"
+        return Finding(side, f"one ends in {excerpt(source[-15:])}, the other in {excerpt(target[-15:])}")
+    return None
+
+
+PairCheck = Callable[[str, str, Measure], Finding | None]
+
+LIMITS: Mapping[str, PairCheck] = {
+    "blank": blank,
+    "too-long": too_long,
+    "swapped": swapped,
+    "length-ratio": length_ratio,
+}
+"""Checks that leave a pair out by themselves, the most telling first."""
+
+SUSPICIONS: Mapping[str, PairCheck] = {
+    "too-short": too_short,
+    "copy": copy,
+    "mojibake": mojibake,
+    "script": script,
+    "language": language,
+    "number": number,
+    "url": url,
+    "placeholder": placeholder,
+    "punctuation": punctuation,
+}
+"""Checks that report only, unless the user wants them to leave pairs out."""
+
+_LETTER = re.compile(r"[^\W\d_]")
+_FEW_LETTERS = 12  # a name or two that stay as they are
+_MOJIBAKE = re.compile(
+    "[\u00c2\u00c3][\u0080-\u00bf\u2018-\u203a\u20ac\u0152-\u017e]|\u00e2\u20ac.|\ufffd+|\u00ef\u00bf\u00bd"
+)
+_DIGITS = re.compile(r"\d+")
+_GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:([.,'\u2019 \u00a0\u2009\u202f])\d{3})(?:\1\d{3})*(?![\d])")
+_WRITTEN_OUT = frozenset("〇零一二三四五六七八九十百千万億亿两兩")
+_URL = re.compile(
+    r"(?:https?|ftp)://[\w\-./?%&=+#~:@,;!$*]+|www\.[\w\-./?%&=+#~]+|[\w.+\-]+@[\w\-]+\.[\w.\-]+", re.ASCII
+)
+_PLACEHOLDER_START = re.compile(r"[{%<#$]")
+_PLACEHOLDER = re.compile(
+    r"\{\{[^{}]*\}\}|\$?\{[\w.:\- ]*\}|%\(\w+\)[sdifgx]|%(?:\d+\$)?[-+0]?\d*(?:\.\d+)?l{0,2}[sdifguxc@](?![\w%])"
+    r"|#{2,}\w+#{2,}|</?[A-Za-z][\w:\-]*(?:\s+[\w:\-]+=(?:\"[^\"<>]*\"|'[^'<>]*'))*\s*/?>",
+    re.ASCII,
+)
+_END = (
+    dict.fromkeys(".。．｡…।։።", ".")
+    | dict.fromkeys("?？؟;՞፧", "?")
+    | dict.fromkeys("!！", "!")
+    | dict.fromkeys(":：;；,，、", ":")
+)
+_END[";"] = ":"
+_CLOSING = "\"'”’»」』）)]】》*_ "
+
+
+def _sides(source: str, target: str) -> tuple[tuple[Side, str], tuple[Side, str]]:
+    return ("source", source), ("target", target)
+
+
+def _named(source: Counter[int], target: Counter[int]) -> tuple[tuple[Side, Counter[int]], tuple[Side, Counter[int]]]:
+    return ("source", source), ("target", target)
+
+
+def _speaks(text: str, own: SideProfile, other: SideProfile) -> bool:
+    """Say whether a text has at least three common words of the other language and none of its own."""
+    words = text.lower().split()
+    if not own.markers.isdisjoint(words):
+        return False
+    return sum(word in other.markers for word in words) >= 3
+
+
+def _wrong_script(text: str, side: SideProfile, usual: Profile) -> str:
+    if side.letters is not None and side.letters.search(text) is None:
+        letters = len(_LETTER.findall(text))
+        return f"no {side.script} letter in {excerpt(text)}" if letters >= _FEW_LETTERS else ""
+    if not text.isascii() and usual.foreign.search(text):
+        foreign, letters = len(usual.foreign.findall(text)), len(_LETTER.findall(text))
+        return (
+            f"{foreign} of {letters} letters are of another script in {excerpt(text)}" if 3 * foreign > letters else ""
+        )
+    return ""
+
+
+def _numbers(text: str) -> Counter[int]:
+    """Return the numbers of a text, thousands joined: 150 000 and 150,000 and 150000 are one."""
+    joined = _GROUPED.sub(lambda match: "".join(_DIGITS.findall(match[0])), text)
+    return Counter(int(digits) for digits in _DIGITS.findall(joined) if len(digits) < 40)
+
+
+def _difference(pattern: re.Pattern[str], source: str, target: str) -> Finding | None:
+    ours, theirs = pattern.findall(source), pattern.findall(target)
+    if ours == theirs:
+        return None
+    ours_bare, theirs_bare = (Counter(found.rstrip(".,;:!?") for found in side) for side in (ours, theirs))
+    if ours_bare == theirs_bare:
+        return None
+    only_source, only_target = ours_bare - theirs_bare, theirs_bare - ours_bare
+    said = [
+        f"{', '.join(only)} only in the {side}"
+        for side, only in (("source", only_source), ("target", only_target))
+        if only
+    ]
+    return Finding("source" if only_source else "target", "; ".join(said))
+
+
+def _end(text: str) -> str:
+    bare = text.rstrip(_CLOSING)
+    return _END.get(bare[-1], "") if bare else ""

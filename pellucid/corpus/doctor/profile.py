@@ -1,0 +1,98 @@
+"""What is usual in this text: learnt from a sample, before any pair is judged."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pellucid.corpus.scripts import SCRIPTS, count_scripts, letters_of, script_of_language
+
+__all__ = ["Profile", "SideProfile", "learn_profile"]
+
+_MARKERS = 60  # words that tell the one language from the other
+_FEWEST_FOR_MARKERS = 200  # pairs; below, chance makes markers
+_MAIN_SHARE = 0.6  # of a side's letters, for a script to be what this side is written in
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+@dataclass(frozen=True)
+class SideProfile:
+    """What is usual on one side.
+
+    Args:
+        script: the script most letters are in, None if there is no such.
+        letters: pattern of a letter of it.
+        markers: frequent words that are rare on the other side; empty where the sides differ in script.
+    """
+
+    script: str | None
+    letters: re.Pattern[str] | None
+    markers: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What is usual in a text.
+
+    Args:
+        ratio: target characters for each source character.
+        source: the source side.
+        target: the target side.
+        foreign: pattern of letters of scripts that belong to neither side; Latin letters are nowhere foreign.
+    """
+
+    ratio: float
+    source: SideProfile
+    target: SideProfile
+    foreign: re.Pattern[str]
+
+
+def learn_profile(
+    sources: Sequence[str], targets: Sequence[str], source_lang: str | None = None, target_lang: str | None = None
+) -> Profile:
+    """Learn what is usual from a sample of pairs; a language that the user named outweighs the sample.
+
+    Args:
+        sources: source texts.
+        targets: target texts, one for each source.
+        source_lang: code of the source language, if known.
+        target_lang: code of the target language, if known.
+    """
+    source_script = script_of_language(source_lang) or _main_script(sources)
+    target_script = script_of_language(target_lang) or _main_script(targets)
+    source_markers, target_markers = frozenset[str](), frozenset[str]()
+    if source_script == target_script and len(sources) >= _FEWEST_FOR_MARKERS:
+        source_markers, target_markers = _markers(sources, targets), _markers(targets, sources)
+    # Around 1 with few characters, so that one odd pair of a tiny file does not set the measure.
+    ratio = (sum(map(len, targets)) + 50) / (sum(map(len, sources)) + 50)
+    ours = {script for script in (source_script, target_script, "Latin") if script}
+    if "Kana" in ours:
+        ours.add("Han")
+    foreign = letters_of(*(script for script in SCRIPTS if script not in ours))
+    return Profile(ratio, _side(source_script, source_markers), _side(target_script, target_markers), foreign)
+
+
+def _side(script: str | None, markers: frozenset[str]) -> SideProfile:
+    if script is None:
+        return SideProfile(None, None, markers)
+    # Japanese is written in both; a sentence may have no kana.
+    return SideProfile(script, letters_of("Kana", "Han") if script == "Kana" else letters_of(script), markers)
+
+
+def _main_script(texts: Sequence[str]) -> str | None:
+    counts = count_scripts(texts)
+    if counts["Kana"] > 0.1 * counts.total():  # Japanese mixes both
+        counts["Kana"] += counts.pop("Han", 0)
+    if not counts:
+        return None
+    script, count = counts.most_common(1)[0]
+    return script if count >= _MAIN_SHARE * counts.total() else None
+
+
+def _markers(texts: Sequence[str], others: Sequence[str]) -> frozenset[str]:
+    ours = Counter(word for text in texts for word in text.lower().split())
+    theirs = Counter(word for text in others for word in text.lower().split())
+    scale = ours.total() / max(theirs.total(), 1)
+    frequent = (word for word, _ in ours.most_common(20 * _MARKERS) if _WORD.fullmatch(word))
+    telling = [word for word in frequent if ours[word] >= 5 and ours[word] > 20 * scale * theirs[word]]
+    return frozenset(telling[:_MARKERS])

@@ -1,0 +1,92 @@
+"""Which pairs are held out for validation: a pure function of the texts, the same on every machine.
+
+The pairs whose texts have the smallest hashes are held out. What is held out shares no source and no target with what
+is trained on; sentences that many pairs share ("Yes.") are therefore not held out, where others are to be had.
+"""
+
+import heapq
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from pellucid.corpus.pairs import SentencePair
+
+__all__ = ["HeldOut", "hold_out", "validation_size"]
+
+_CANDIDATES = 3  # times as many as are held out, to choose from
+_SHARED_BY_FEW = 2  # training pairs that a pair held out may cost
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Validation pairs, and the others.
+
+    Args:
+        valid: the pairs held out, in file order.
+        training: how many pairs are left to train on.
+        shared: how many pairs were left out of training as well, since they share a side with one held out.
+        training_pairs: streams the pairs to train on, in file order, again and again.
+    """
+
+    valid: tuple[SentencePair, ...]
+    training: int
+    shared: int
+    training_pairs: Callable[[], Iterator[SentencePair]]
+
+
+def validation_size(count: int) -> int:
+    """Return how many of `count` pairs are held out: 1 %, at least 100, at most 2,000, never more than a fifth."""
+    return min(max(round(count / 100), 100), 2000, count // 5)
+
+
+def hold_out(pairs: Callable[[], Iterator[SentencePair]], count: int) -> HeldOut:
+    """Hold pairs out for validation; the pairs are read four times, and only what is held out stands in memory.
+
+    Args:
+        pairs: streams all pairs, the same ones each time.
+        count: how many they are.
+    """
+    wanted = validation_size(count)
+    candidates = _smallest(pairs(), _CANDIDATES * wanted)
+    sources = Counter({pair.source: 0 for pair in candidates})
+    targets = Counter({pair.target: 0 for pair in candidates})
+    for pair in pairs():
+        if pair.source in sources:
+            sources[pair.source] += 1
+        if pair.target in targets:
+            targets[pair.target] += 1
+    cost = {pair: sources[pair.source] + targets[pair.target] - 2 for pair in candidates}
+    # A stable sort: among pairs that cost little, the order of the hashes decides.
+    chosen = sorted(candidates, key=lambda pair: max(cost[pair] - _SHARED_BY_FEW, 0))[:wanted]
+    held_sources, held_targets = {pair.source for pair in chosen}, {pair.target for pair in chosen}
+    valid = set(chosen)
+
+    def training_pairs() -> Iterator[SentencePair]:
+        for pair in pairs():
+            if pair.source not in held_sources and pair.target not in held_targets:
+                yield pair
+
+    in_order = tuple(pair for pair in pairs() if pair in valid)
+    training = sum(1 for _ in training_pairs())
+    return HeldOut(in_order, training, count - training - len(in_order), training_pairs)
+
+
+def _smallest(pairs: Iterator[SentencePair], wanted: int) -> list[SentencePair]:
+    """Return the pairs with the smallest hashes, each text once, in the order of the hashes."""
+    heap: list[tuple[int, int]] = []  # (-hash, number): the largest of the smallest hashes on top
+    kept: dict[int, SentencePair] = {}  # by hash
+    for number, pair in enumerate(pairs):
+        key = _hash(pair)
+        if wanted and key not in kept and (len(heap) < wanted or key < -heap[0][0]):
+            if len(heap) == wanted:
+                del kept[-heapq.heappushpop(heap, (-key, number))[0]]
+            else:
+                heapq.heappush(heap, (-key, number))
+            kept[key] = pair
+    return [kept[key] for key in sorted(kept)]
+
+
+def _hash(pair: SentencePair) -> int:
+    text = f"{pair.source}\t{pair.target}".encode()
+    return int.from_bytes(blake2b(text, digest_size=8).digest(), "little")
