@@ -1,0 +1,324 @@
+"""Fixed phrases, requests, the weather, conditions, and the firm that is called as the fruit is."""
+
+from pellucid.demo.clauses import Clause, Predicate, ask, phrase_of, state, time_for
+from pellucid.demo.descriptions import be_clause, described
+from pellucid.demo.english import plural, verb_forms
+from pellucid.demo.events import Sentence, close, event_clause
+from pellucid.demo.lexicon import ADJECTIVES, PLACES, TIMES, nouns_of
+from pellucid.demo.nominals import (
+    Nominal,
+    a_noun,
+    asked_person,
+    bare_noun,
+    counted_noun,
+    kin,
+    name,
+    owned_noun,
+    person,
+    pointed_noun,
+    pronoun,
+    third_person,
+)
+from pellucid.demo.predicates import activity, go, transitive
+from pellucid.demo.verbs import VERBS, Verb
+from pellucid.demo.words import Draw, Words, said
+
+__all__ = ["GREETINGS", "PHRASES", "greeting_alone"]
+
+_HOW = ((6.0, "said"), (2.0, "denied"), (2.0, "asked"))
+GREETINGS: tuple[tuple[str, str, str], ...] = (
+    # Chinese, English, mark; a number after a word is its key, 0 if there is none.
+    ("好久:1 不:2 见:3", "long:1 time:1 no:2 see:3", "."),
+    ("谢谢:1", "thank:1 you:1", "."),
+    ("再见:1", "goodbye:1", "."),
+    ("你:1 好:1", "hello:1", "."),
+    ("早上:1 好:2", "good:2 morning:1", "."),
+    ("下午:1 好:2", "good:2 afternoon:1", "."),
+    ("晚上:1 好:2", "good:2 evening:1", "."),
+    ("晚安:1", "good:1 night:1", "."),
+    ("对不起:1", "I:1 am:1 sorry:1", "."),
+    ("没关系:1", "never:1 mind:1", "."),
+    ("不:1 客气:1", "you:1 are:1 welcome:1", "."),
+    ("生日:1 快乐:2", "happy:2 birthday:1", "!"),
+    ("新年:1 快乐:2", "happy:2 New:1 Year:1", "!"),
+    ("恭喜:1", "congratulations:1", "!"),
+    ("祝:1 你:2 好运:3", "good:3 luck:3 to:1 you:2", "."),
+    ("一路:1 平安:1", "have:1 a:1 safe:1 journey:1", "."),
+    ("慢慢:1 来:2", "take:2 your:1 time:1", "."),
+    ("很:1 高兴:1 认识:2 你:3", "nice:1 to:2 meet:2 you:3", "."),
+    ("你:1 好:2 吗:2", "how:2 are:2 you:1", "?"),
+    ("别:1 担心:2", "do:1 not:1 worry:2", "."),
+)
+
+
+def _keyed(draw: Draw, chinese: str, english: str) -> Sentence:
+    keys: dict[str, int] = {}
+
+    def read(text: str) -> Words:
+        parts = (part.split(":") for part in text.split())
+        return tuple(word for part, number in parts for word in said(part, keys.setdefault(number, draw.key())))
+
+    return read(chinese), read(english)
+
+
+def greeting_alone(draw: Draw, number: int) -> Sentence:
+    """Return a fixed phrase by itself: 好久不见。 Long time no see."""
+    chinese, english, mark = GREETINGS[number]
+    return close(draw, _keyed(draw, chinese, english), mark)
+
+
+def greeting(draw: Draw) -> Sentence:
+    """好久不见，小明。 Long time no see, Xiaoming."""
+    chinese, english, mark = draw.choose(GREETINGS)
+    fixed_source, fixed_target = _keyed(draw, chinese, english)
+    called, comma = name(draw), draw.key()
+    source = fixed_source + said("，", comma) + called.source
+    if draw.chance(0.3):
+        source = called.source + said("，", comma) + fixed_source
+    return close(draw, (source, fixed_target + said(",", comma) + called.target), mark)
+
+
+def parting(draw: Draw) -> Sentence:
+    """明天见，小明。 See you tomorrow, Xiaoming; 欢迎来北京。 Welcome to Beijing; 谢谢你的礼物。 Thank you for your gift."""
+    source, target = draw.choose((_see_you, _welcome, _thanks))(draw)
+    if draw.chance(0.8):
+        called, comma = name(draw), draw.key()
+        source, target = source + said("，", comma) + called.source, target + said(",", comma) + called.target
+    return close(draw, (source, target))
+
+
+def _see_you(draw: Draw) -> Sentence:
+    time, key = time_for(draw, "future"), draw.key()
+    return time.source + said("见", key), said("see you", key) + time.target
+
+
+def _welcome(draw: Draw) -> Sentence:
+    place, welcome, come, key = draw.choose(PLACES), draw.key(), draw.key(), draw.key()
+    source = said("欢迎", welcome) + said("来", come) + said(place.zh, key)
+    return source, said("welcome", welcome) + said("to", come) + said(place.en, key)
+
+
+def _thanks(draw: Draw) -> Sentence:
+    noun, thank, yours, key = draw.choose(_THANKED_FOR), draw.key(), draw.key(), draw.key()
+    source = said("谢谢", thank) + said("你", yours) + said("的", yours) + said(noun.zh, key)
+    return source, said("thank you for", thank) + said("your", yours) + said(noun.en, key)
+
+
+_THANKED_FOR = nouns_of("礼物 花 信 书 咖啡 茶 蛋糕 照片 帽子 面条")
+_REQUESTED = tuple(verb for verb in VERBS if verb.zh in ("洗", "用", "带", "吃", "喝", "修", "买", "打开", "打开", "关上", "关上"))
+
+
+def request(draw: Draw) -> Sentence:
+    """请给我一杯茶。 Please give me a cup of tea; 别吃那块蛋糕。 Do not eat that piece of cake; 我们回家吧。 Let us …"""
+    source, target = draw.weigh(((3.0, _please_give), (3.0, _please_do), (3.0, _do_not), (3.0, _let_us)))(draw)
+    return close(draw, (source, target))
+
+
+def _let_us(draw: Draw) -> Sentence:
+    predicate, we, now = activity(draw, "future") if draw.chance(0.5) else go(draw), draw.key(), draw.key()
+    source = said("我们", we) + predicate.before + predicate.verb + predicate.object + said("吧", now)
+    return source, said("let", now) + said("us", we) + said(predicate.forms.base, predicate.key) + predicate.after
+
+
+def _please_give(draw: Draw) -> Sentence:
+    noun, please, give, me = draw.choose(_ASKED_FOR), draw.key(), draw.key(), draw.key()
+    thing = draw.weigh(((3.0, a_noun), (1.0, counted_noun), (1.0, pointed_noun)))(draw, noun)
+    source = said("请", please) + said("给", give) + said("我", me) + thing.source
+    return source, said("please", please) + said("give", give) + said("me", me) + thing.target
+
+
+_ASKED_FOR = nouns_of("drink fruit food reading thing 地图 词典")
+
+
+def _please_do(draw: Draw) -> Sentence:
+    source, target = _done(draw, owned=False)
+    key = draw.key()
+    return said("请", key) + source, said("please", key) + target
+
+
+def _do_not(draw: Draw) -> Sentence:
+    source, target = _done(draw, owned=True)
+    key = draw.key()
+    return said("别", key) + source, said("do not", key) + target
+
+
+def _done(draw: Draw, *, owned: bool) -> Sentence:
+    verb = draw.choose(_REQUESTED)
+    noun = draw.choose(verb.objects)
+    draw.combine(verb.zh, noun.zh)
+    thing = owned_noun if owned and verb.owned and draw.chance(0.3) else pointed_noun
+    predicate = transitive(draw, verb, thing(draw, noun))
+    return predicate.verb + predicate.object, said(predicate.forms.base, predicate.key) + predicate.after
+
+
+_WEATHER: tuple[tuple[str, str], ...] = (("热", "hot"), ("冷", "cold"), ("暖和", "warm"), ("凉快", "cool"))
+_DAYS: tuple[tuple[str, str, str], ...] = (
+    ("今天", "today", "is"), ("昨天", "yesterday", "was"), ("明天", "tomorrow", "will be"), ("前天", "the day before yesterday", "was"),
+)  # fmt: skip
+_FALL: tuple[tuple[str, str], ...] = (("下雨", "rain"), ("下雪", "snow"))
+
+
+def weather(draw: Draw) -> Sentence:
+    """昨天北京很冷。 It was cold in Beijing yesterday; 明天会下雨。 It will rain tomorrow."""
+    if draw.chance(0.3):
+        return _rain(draw)
+    (day_zh, day_en, tense), (zh, en), how = draw.choose(_DAYS), draw.choose(_WEATHER), draw.weigh(_HOW)
+    day, key, link_key = draw.key(), draw.key(), draw.key()
+    before, there = said(day_zh, day), said(day_en, day)
+    if draw.chance(0.4):
+        place, place_key = draw.choose([place for place in PLACES if place.en[0].isupper()]), draw.key()
+        before = draw.choose((before + said(place.zh, place_key), said(place.zh, place_key) + before))
+        there = said(f"in {place.en}", place_key) + there
+    will = said("会", link_key) if tense == "will be" else ()
+    first, rest = said(tense, link_key)[:1], said(tense, link_key)[1:]
+    if how == "said":
+        very = draw.chance(0.3)
+        degree = draw.key()
+        source = before + will + said("非常" if very else "很", degree if very else link_key) + said(zh, key)
+        first = first if not very or will else said(first[0].text, key)
+        return close(draw, (source, said("it", key) + first + rest + (said("very", degree) if very else ()) + said(en, key) + there))
+    if how == "denied":
+        denial = draw.key()
+        link = tuple(word._replace(keys=(*word.keys, denial)) for word in first)
+        return close(draw, (before + said("不", denial) + will + said(zh, key), said("it", key) + link + said("not", denial) + rest + said(en, key) + there))
+    asked = draw.key()
+    link = tuple(word._replace(keys=(*word.keys, asked)) for word in first)
+    return close(draw, (before + will + said(zh, key) + said("吗", asked), link + said("it", key) + rest + said(en, key) + there), "?")
+
+
+def _rain(draw: Draw) -> Sentence:
+    clause = _rain_clause(draw, draw.choose(("past", "future", "progressive")))
+    how = draw.weigh(_HOW)
+    if how == "asked":
+        return close(draw, ask(draw, clause), "?")
+    return close(draw, state(draw, clause._replace(negative=how == "denied")))
+
+
+def _rain_clause(draw: Draw, aspect: str) -> Clause:
+    (zh, en), key = draw.choose(_FALL), draw.key()
+    time = time_for(draw, {"progressive": "now", "past": "recent", "future": "soon"}[aspect])
+    predicate = Predicate((), said(zh, key), (), verb_forms(en), key, (), apart=False)
+    return Clause(Nominal((), said("it", key), ()), predicate, aspect, time=time)
+
+
+def condition(draw: Draw) -> Sentence:
+    """如果明天下雨，我会在家看书。 If it rains tomorrow, I will …"""
+    key, comma, fall = draw.key(), draw.key(), draw.key()
+    (zh, en), future = draw.choose(_FALL), draw.choose(TIMES["soon"])
+    time = phrase_of(draw, future)
+    subject = person(draw)
+    clause = event_clause(draw, subject, "future", "denied" if draw.chance(0.3) else "said", timed=False)._replace(adverb=None)
+    source, target = state(draw, clause)
+    opening = said("如果", key) + time.source + said(zh, fall) + said("，", comma)
+    return close(draw, (opening + source, said("if", key) + said("it", fall) + said(en + "s", fall) + time.target + said(",", comma) + target))
+
+
+def contrast(draw: Draw) -> Sentence:
+    """我喜欢猫，可是他不喜欢狗。 I like cats, but he does not like dogs."""
+    first = draw.weigh(((3.0, pronoun), (1.0, name), (1.0, kin)))(draw)
+    second = first
+    while second.about == first.about:
+        second = draw.weigh(((3.0, pronoun), (1.0, name), (1.0, kin)))(draw)
+    verb = next(verb for verb in VERBS if verb.zh == "喜欢")
+    noun = draw.choose(verb.objects)
+    other = draw.choose(verb.objects) if draw.chance(0.5) else noun
+    draw.combine("喜欢", noun.zh)
+    draw.combine("喜欢", other.zh)
+    likes_first = draw.chance(0.6)
+    one = state(draw, Clause(first, transitive(draw, verb, bare_noun(draw, noun)), "state", not likes_first))
+    two = state(draw, Clause(second, transitive(draw, verb, bare_noun(draw, other)), "state", likes_first))
+    comma, key = draw.key(), draw.key()
+    source = one[0] + said("，", comma) + said("可是", key) + two[0]
+    return close(draw, (source, one[1] + said(",", comma) + said("but", key) + two[1]))
+
+
+def knowing(draw: Draw) -> Sentence:
+    """我知道他昨天去了北京。 I know that he went to Beijing yesterday."""
+    subject, key = person(draw), draw.key()
+    other = subject
+    while other.about == subject.about:
+        other = person(draw)
+    clause = event_clause(draw, other, draw.choose(("past", "future", "skill", "state")), "denied" if draw.chance(0.2) else "said")
+    source, target = state(draw, clause._replace(adverb=None))
+    predicate = Predicate((), said("知道", key), source, verb_forms("know"), key, said("that", key) + target)
+    return close(draw, state(draw, Clause(subject, predicate, "state")))
+
+
+_APPLE_THINGS = nouns_of("手机 电脑")
+_OF_DEVICES = tuple(adjective for adjective in ADJECTIVES if adjective.zh in ("贵", "漂亮", "便宜"))
+_OF_APPLES = tuple(adjective for adjective in ADJECTIVES if adjective.zh in ("好吃", "贵", "便宜", "大"))
+_APPLES = nouns_of("苹果")[0]
+
+
+def apple(draw: Draw) -> Sentence:
+    """苹果 is the fruit where it is eaten and the firm where it makes, sells, employs: 他在苹果工作。 He works at Apple."""
+    patterns = ((3.0, _works_at), (3.0, _apple_device), (2.0, _apples_device), (2.0, _releases), (2.0, _is_company), (2.0, _fruit))
+    return draw.weigh(patterns)(draw)
+
+
+def _works_at(draw: Draw) -> Sentence:
+    aspect, how, at_key, key = draw.choose(("state", "wish", "past")), draw.weigh(_HOW), draw.key(), draw.key()
+    firm = _company(draw) if draw.chance(0.35) else _the_firm(draw)
+    predicate = Predicate(
+        said("在", at_key) + firm.source, said("工作", key), (), verb_forms("work"), key, said("at", at_key) + firm.target
+    )
+    subject = asked_person(draw) if how == "asked" else person(draw)
+    clause = Clause(subject, predicate, aspect, how == "denied", time_for(draw, "past") if aspect == "past" else None)
+    return close(draw, ask(draw, clause), "?") if how == "asked" else close(draw, state(draw, clause))
+
+
+def _the_firm(draw: Draw) -> Nominal:
+    key = draw.key()
+    return third_person(said("苹果", key), said("Apple", key))
+
+
+def _company(draw: Draw) -> Nominal:
+    (zh, en), one, quality, key = draw.choose((("大", "big"), ("小", "small"), ("新", "new"), ("有名", "famous"))), draw.key(), draw.key(), draw.key()
+    attribute = said(zh, quality) + (said("的", quality) if len(zh) > 1 else ())
+    source = said("一", one) + said("家", one) + attribute + said("公司", key)
+    return third_person(source, said("a", one) + said(en, quality) + said("company", key))
+
+
+def _apple_device(draw: Draw) -> Sentence:
+    """他买了一部苹果手机。 He bought an Apple phone."""
+    noun, thing, count, firm, many = draw.choose(_APPLE_THINGS), draw.key(), draw.key(), _the_firm(draw), draw.chance(0.3)
+    zh, en = ("两", "two") if many else ("一", "a")
+    source = said(zh, count) + said(noun.measure, count) + firm.source + said(noun.zh, thing)
+    target = said(en, count) + firm.target + said(plural(noun.en) if many else noun.en, thing)
+    verb = draw.choose((Verb("买", "buy"), Verb("卖", "sell")))
+    clause = Clause(asked_person(draw), transitive(draw, verb, third_person(source, target)), "past", time=time_for(draw, "past"))
+    return close(draw, ask(draw, clause), "?") if draw.chance(0.2) else close(draw, state(draw, clause))
+
+
+def _apples_device(draw: Draw) -> Sentence:
+    """苹果的新手机很贵。 Apple's new phone is expensive."""
+    noun, adjective, how = draw.choose(_APPLE_THINGS), draw.choose(_OF_DEVICES), draw.weigh(_HOW)
+    firm, possessive, new, thing = _the_firm(draw), draw.key(), draw.key(), draw.key()
+    source = firm.source + said("的", possessive) + said("新", new) + said(noun.zh, thing)
+    target = firm.target + said("'s", possessive) + said("new", new) + said(noun.en, thing)
+    draw.combine("新", noun.zh)
+    draw.combine(adjective.zh, noun.zh)
+    return close(draw, described(draw, third_person(source, target), adjective, how), "?" if how == "asked" else ".")
+
+
+def _releases(draw: Draw) -> Sentence:
+    thing = draw.choose((a_noun, counted_noun))(draw, draw.choose(_APPLE_THINGS))
+    clause = Clause(_the_firm(draw), transitive(draw, Verb("发布", "release"), thing), "past", time=time_for(draw, "past"))
+    return close(draw, ask(draw, clause), "?") if draw.chance(0.3) else close(draw, state(draw, clause))
+
+
+def _is_company(draw: Draw) -> Sentence:
+    key, firm, company = draw.key(), _the_firm(draw), _company(draw)
+    how = draw.weigh(((6.0, "said"), (2.0, "asked")))
+    clause = be_clause(draw, firm, how, said("是", key), company.source, company.target, key)
+    return close(draw, clause, "?" if how == "asked" else ".")
+
+
+def _fruit(draw: Draw) -> Sentence:
+    adjective = draw.choose(_OF_APPLES)
+    draw.combine(adjective.zh, "苹果")
+    subject = draw.weigh(((1.0, bare_noun), (1.0, pointed_noun), (1.0, owned_noun)))(draw, _APPLES)
+    return close(draw, described(draw, subject, adjective, "said"))
+
+
+PHRASES = ((4.0, greeting), (1.5, parting), (4.0, request), (3.0, weather), (2.0, condition), (3.0, contrast), (2.0, knowing), (3.0, apple))
