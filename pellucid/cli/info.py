@@ -91,7 +91,10 @@ def _print(description: Mapping[str, Any]) -> None:
     if not size:
         console.warn("there are no weights yet: go on with the training by the same command and `--resume`")
     _section("Parameters", list(description["parameters"].items()))
-    _section("Settings", _flat(description["config"]))
+    config = dict(description["config"])
+    recipe = {section: fields for section, fields in config.pop("recipe", {}).items() if section != "model"}
+    _section("Settings", _flat(config))
+    _section("Recipe", _flat(recipe))
     _section("Data and training", _flat(description["report"]))
     training = description["training"]
     _section("Last logged step", _flat(training.get("last", {})))
