@@ -131,11 +131,10 @@ class Lexicon:
         """
         # Copies of one type: Numba compiles anew for every other type and for read-only arrays.
         source, target = numpy.array(source_ids, numpy.int64), numpy.array(target_ids, numpy.int64)
-        lengths = numpy.array([source_lengths, target_lengths], numpy.int64)
-        batch = len(source)
-        if source.ndim != 2 or target.ndim != 2 or len(target) != batch or lengths.shape != (2, batch):
+        batch, given = len(source), (numpy.array(source_lengths), numpy.array(target_lengths))
+        if source.ndim != 2 or target.ndim != 2 or any(len(array) != batch for array in (target, *given)):
             raise ValueError(f"expected two padded batches with their lengths, got {source.shape} and {target.shape}")
-        widths = numpy.array([[source.shape[1]], [target.shape[1]]])
+        lengths, widths = numpy.array(given, numpy.int64), numpy.array([[source.shape[1]], [target.shape[1]]])
         if (lengths < 0).any() or (lengths > widths).any():
             raise ValueError(f"a length exceeds the width of its batch: {lengths.tolist()}")
         out = numpy.zeros((batch, target.shape[1], source.shape[1]), numpy.float32)

@@ -30,6 +30,10 @@ def aer(
         Och & Ney 2003, eq. 26.
     """
     possible = sure if possible is None else possible
+    if not len(predicted) == len(sure) == len(possible):
+        raise ValueError(
+            f"alignments of {len(predicted)} predicted, {len(sure)} sure and {len(possible)} possible sentences"
+        )
     right = asked = 0
     for a, s, p in zip(map(set, predicted), map(set, sure), map(set, possible), strict=True):
         right += len(a & s) + len(a & (s | p))
