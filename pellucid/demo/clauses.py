@@ -79,7 +79,9 @@ def phrase_of(draw: Draw, time: Time) -> TimePhrase:
     """Return a time of the lexicon as words."""
     keys = [draw.key() for _ in time.parts]
     source = tuple(word for (zh, _), key in zip(time.parts, keys, strict=True) for word in said(zh, key))
-    return TimePhrase(source, tuple(word for (_, en), key in zip(time.parts, keys, strict=True) for word in said(en, key)))
+    return TimePhrase(
+        source, tuple(word for (_, en), key in zip(time.parts, keys, strict=True) for word in said(en, key))
+    )
 
 
 def do(subject: Nominal, *keys: int) -> Words:
@@ -133,7 +135,11 @@ def _chinese(draw: Draw, clause: Clause, marked: _Marked, adverb: Words, *, earl
     when = clause.time.source if clause.time else ()
     opens = bool(when) and early and draw.chance(0.3)
     predicate = clause.predicate
-    verb = predicate.verb + marked.suffix + predicate.object if predicate.apart else predicate.verb + predicate.object + marked.suffix
+    verb = (
+        predicate.verb + marked.suffix + predicate.object
+        if predicate.apart
+        else predicate.verb + predicate.object + marked.suffix
+    )
     subject = when + clause.subject.source if opens else clause.subject.source + when
     return subject + adverb + marked.before + predicate.before + verb
 
@@ -153,7 +159,9 @@ def _have(subject: Nominal, *keys: int) -> Words:
     return said("has" if _third_singular(subject) else "have", *keys)
 
 
-Asking = tuple[int, ...] | None  # None: a statement; otherwise the keys of the word that asks, none if it is a question word
+Asking = (
+    tuple[int, ...] | None
+)  # None: a statement; otherwise the keys of the word that asks, none if it is a question word
 
 
 def _past(draw: Draw, clause: Clause, asking: Asking) -> _Marked:

@@ -46,7 +46,9 @@ def be_clause(draw: Draw, subject: Nominal, how: str, link: Words, source: Words
     """
     if how == "denied":
         denial = draw.key()
-        return subject.source + said("不", denial) + link + source, subject.target + be(subject, key, denial) + said("not", denial) + target
+        return subject.source + said("不", denial) + link + source, subject.target + be(subject, key, denial) + said(
+            "not", denial
+        ) + target
     if how == "asked":
         asked = draw.key()
         return subject.source + link + source + said("吗", asked), be(subject, key, asked) + subject.target + target
@@ -102,7 +104,9 @@ def opinion(draw: Draw) -> Sentence:
 
 
 # Kinds whose members one compares with each other; a key with a plate one does not.
-_COMPARED = frozenset(("animal", "beast", "fruit", "food", "drink", "reading", "clothing", "furniture", "vehicle", "device"))
+_COMPARED = frozenset(
+    ("animal", "beast", "fruit", "food", "drink", "reading", "clothing", "furniture", "vehicle", "device")
+)
 
 
 def comparison(draw: Draw) -> Sentence:
@@ -122,7 +126,14 @@ def comparison(draw: Draw) -> Sentence:
     than, key = draw.key(), draw.key()
     if draw.chance(0.3):
         source = first.source + said("没有", than) + second.source + said(adjective.zh, key)
-        target = first.target + be(first, key) + said("not as", than) + said(adjective.en, key) + said("as", than) + second.target_object
+        target = (
+            first.target
+            + be(first, key)
+            + said("not as", than)
+            + said(adjective.en, key)
+            + said("as", than)
+            + second.target_object
+        )
         return close(draw, (source, target))
     source = said("比", than) + second.source + said(adjective.zh, key)
     target = said(comparative(adjective.en), key) + said("than", than) + second.target_object
@@ -220,16 +231,22 @@ def location(draw: Draw) -> Sentence:
         noun = draw.choose(nouns_of(spot.holds))
         subject = draw.weigh(((2.0, pointed_noun), (1.0, owned_noun)))(draw, noun, share=0.1)
         spot_source, target = spot_words(draw, spot)
-        target = tuple(word._replace(keys=(*word.keys, key)) if word.text == spot.preposition else word for word in target)
+        target = tuple(
+            word._replace(keys=(*word.keys, key)) if word.text == spot.preposition else word for word in target
+        )
         source = said("在", key) + spot_source
     if time is not None:
         subject = subject._replace(source=subject.source + time.source)
         target = target + time.target
     key = source[0].keys[0]
-    return close(draw, be_clause(draw, subject, how, source[:1], source[1:], target, key), "?" if how == "asked" else ".")
+    return close(
+        draw, be_clause(draw, subject, how, source[:1], source[1:], target, key), "?" if how == "asked" else "."
+    )
 
 
-_HAD = nouns_of("猫 狗 兔子 马 reading device vehicle worn 词典 地图 照片 雨伞 钥匙 包 球 铅笔 drink 面包 房子 裙子 毛衣 外套")
+_HAD = nouns_of(
+    "猫 狗 兔子 马 reading device vehicle worn 词典 地图 照片 雨伞 钥匙 包 球 铅笔 drink 面包 房子 裙子 毛衣 外套"
+)
 
 
 def having(draw: Draw) -> Sentence:
@@ -254,12 +271,14 @@ def missing(draw: Draw) -> Sentence:
     subject = asked_person(draw) if asked else person(draw)
     missed, very = someone_else(draw, subject), very and not asked
     after = missed.target_object + (said("very much", degree) if very else ())
-    predicate = Predicate(said("很", degree) if very else (), said("想", key), missed.source, verb_forms("miss"), key, after)
+    predicate = Predicate(
+        said("很", degree) if very else (), said("想", key), missed.source, verb_forms("miss"), key, after
+    )
     clause = Clause(subject, predicate, "state")
     return close(draw, ask(draw, clause), "?") if asked else close(draw, state(draw, clause))
 
 
 DESCRIPTIONS = (
-    (7.0, description), (3.0, opinion), (5.0, comparison), (3.0, profession), (4.0, this_is), (5.0, existence), (4.0, location),
-    (4.0, having), (1.5, missing),
+    (7.0, description), (3.0, opinion), (5.0, comparison), (3.0, profession), (4.0, this_is), (5.0, existence),
+    (4.0, location), (4.0, having), (1.5, missing),
 )  # fmt: skip

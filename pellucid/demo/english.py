@@ -4,7 +4,15 @@ from typing import NamedTuple
 
 __all__ = ["VerbForms", "comparative", "plural", "verb_forms"]
 
-_PLURALS = {"child": "children", "fish": "fish", "knife": "knives", "man": "men", "mouse": "mice", "sheep": "sheep", "woman": "women"}
+_PLURALS = {
+    "child": "children",
+    "fish": "fish",
+    "knife": "knives",
+    "man": "men",
+    "mouse": "mice",
+    "sheep": "sheep",
+    "woman": "women",
+}
 
 # base: (past, participle); a participle of None is the past once more.
 _IRREGULAR: dict[str, tuple[str, str | None]] = {
@@ -32,7 +40,7 @@ class VerbForms(NamedTuple):
 
 
 def verb_forms(verb: str) -> VerbForms:
-    """Return the forms of a verb, of which the first word is inflected: `wait for` → waits for, waited for …"""
+    """Return the forms of a verb, of which the first word is inflected: `wait for` → waits for, waited for."""
     base, _, rest = verb.partition(" ")
     past, participle = _IRREGULAR.get(base, (_regular_past(base), None))
     forms = (base, _with_s(base) if base != "have" else "has", past, participle or past, _ing(base))
@@ -52,7 +60,9 @@ def comparative(adjective: str) -> str:
     if adjective.endswith("y") and len(adjective) < 7:
         return adjective[:-1] + "ier"
     stem = adjective.removesuffix("e")
-    syllables = sum(letter in "aeiouy" and after not in "aeiouy" for letter, after in zip(stem, stem[1:] + ".", strict=True))
+    syllables = sum(
+        letter in "aeiouy" and after not in "aeiouy" for letter, after in zip(stem, stem[1:] + ".", strict=True)
+    )
     return stem + "er" if syllables == 1 or adjective == "clever" else "more " + adjective
 
 

@@ -30,8 +30,8 @@ def close(draw: Draw, clause: Sentence, mark: str = ".") -> Sentence:
 
 
 _ASPECTS = (
-    (8.0, "past"), (2.5, "experience"), (2.0, "already"), (3.0, "future"), (2.5, "wish"), (2.5, "habit"), (3.0, "state"),
-    (3.0, "progressive"), (1.5, "skill"),
+    (8.0, "past"), (2.5, "experience"), (2.0, "already"), (3.0, "future"), (2.5, "wish"), (2.5, "habit"),
+    (3.0, "state"), (3.0, "progressive"), (1.5, "skill"),
 )  # fmt: skip
 _HOW = ((6.0, "said"), (2.0, "denied"), (2.0, "asked"))
 # What is worth saying of last year or next month; the rest is told of yesterday and tomorrow.
@@ -62,27 +62,44 @@ def event_clause(draw: Draw, subject: Nominal, aspect: str, how: str, *, timed: 
     elif kind == "person":
         predicate = verb_with_person(draw, subject, aspect)
     elif kind == "activity":
-        # With a place of its own, 没在学校看书 could deny the place.
-        predicate = activity(draw, aspect, 0.0 if how == "denied" and aspect == "progressive" or aspect == "skill" else 0.3)
+        # 没在学校看书 could deny the place, and nobody can swim in one place only.
+        placeless = aspect == "skill" or (aspect, how) == ("progressive", "denied")
+        predicate = activity(draw, aspect, 0.0 if placeless else 0.3)
     elif kind == "live":
         predicate = live(draw)
     else:
         predicate = go(draw, 0.0 if aspect == "experience" else 0.35)
-    tense = {"past": "recent", "future": "soon"}.get(aspect, aspect) if predicate.verb[0].text not in _LASTING else aspect
+    tense = (
+        {"past": "recent", "future": "soon"}.get(aspect, aspect) if predicate.verb[0].text not in _LASTING else aspect
+    )
     # The relative clause has a time of its own: a second one at the end would be misread.
-    clause = Clause(subject, predicate, aspect, how == "denied", _time(draw, tense, how) if timed and not single_out else None)
+    clause = Clause(
+        subject, predicate, aspect, how == "denied", _time(draw, tense, how) if timed and not single_out else None
+    )
     return clause._replace(adverb=_adverb(draw, clause, how)) if how == "said" else clause
 
 
 def event(draw: Draw) -> Sentence:
     """那只猫昨天吃了三条鱼。 That cat ate three fish yesterday."""
     how = draw.weigh(_HOW)
-    clause = event_clause(draw, asked_person(draw) if how == "asked" and draw.chance(0.8) else human(draw), draw.weigh(_ASPECTS), how)
-    return close(draw, ask(draw, clause), "?") if how == "asked" and clause.aspect != "already" else close(draw, state(draw, clause))
+    clause = event_clause(
+        draw, asked_person(draw) if how == "asked" and draw.chance(0.8) else human(draw), draw.weigh(_ASPECTS), how
+    )
+    return (
+        close(draw, ask(draw, clause), "?")
+        if how == "asked" and clause.aspect != "already"
+        else close(draw, state(draw, clause))
+    )
 
 
 def _with_the_thing(draw: Draw, aspect: str) -> Predicate:
-    verb = draw.choose([verb for verb in VERBS if aspect in verb.uses.split() and verb.zh in ("吃", "喝", "喜欢", "看", "洗", "卖", "丢", "找")])
+    verb = draw.choose(
+        [
+            verb
+            for verb in VERBS
+            if aspect in verb.uses.split() and verb.zh in ("吃", "喝", "喜欢", "看", "洗", "卖", "丢", "找")
+        ]
+    )
     noun = draw.choose(verb.objects)
     draw.combine(verb.zh, noun.zh)
     if noun.zh in _BOUGHT:
@@ -94,7 +111,14 @@ _BOUGHT = frozenset(noun.zh for noun in next(verb for verb in VERBS if verb.zh =
 
 
 def _time(draw: Draw, aspect: str, how: str) -> TimePhrase | None:
-    share = {"past": 0.75, "recent": 0.75, "soon": 1.0, "future": 1.0, "wish": 0.25, "habit": 0.0 if how == "denied" else 0.7 if how == "said" else 1.0}
+    share = {
+        "past": 0.75,
+        "recent": 0.75,
+        "soon": 1.0,
+        "future": 1.0,
+        "wish": 0.25,
+        "habit": 0.0 if how == "denied" else 0.7 if how == "said" else 1.0,
+    }
     if aspect == "progressive":
         return time_for(draw, "now") if draw.chance(0.25) else None
     if not draw.chance(share.get(aspect, 0.0)):
@@ -136,7 +160,11 @@ def animal(draw: Draw) -> Sentence:
         noun = draw.choose([noun for noun in nouns if noun.zh not in subject.about])
         draw.combine(verb.zh, noun.zh)
         single = aspect == "progressive" and what == "drink"
-        form = pointed_noun if single else draw.weigh(((3.0, a_noun), (2.0, counted_noun), (3.0, pointed_noun), (1.0, owned_noun)))
+        form = (
+            pointed_noun
+            if single
+            else draw.weigh(((3.0, a_noun), (2.0, counted_noun), (3.0, pointed_noun), (1.0, owned_noun)))
+        )
         predicate = transitive(draw, verb, form(draw, noun))
     clause = Clause(subject, predicate, aspect, time=_time(draw, "recent" if aspect == "past" else aspect, "said"))
     return close(draw, ask(draw, clause), "?") if draw.chance(0.15) else close(draw, state(draw, clause))
@@ -155,11 +183,15 @@ def giving(draw: Draw) -> Sentence:
     if draw.chance(0.6):
         verb = draw.weigh(((3.0, "给"), (2.0, "送给")))
         objects = receiver.source + thing.source
-        predicate = Predicate((), said(verb, key), objects, verb_forms("give"), key, receiver.target_object + thing.target)
+        predicate = Predicate(
+            (), said(verb, key), objects, verb_forms("give"), key, receiver.target_object + thing.target
+        )
     else:
         draw.combine("买", noun.zh)
         after = thing.target + said("for", to) + receiver.target_object
-        predicate = Predicate(said("给", to) + receiver.source, said("买", key), thing.source, verb_forms("buy"), key, after)
+        predicate = Predicate(
+            said("给", to) + receiver.source, said("买", key), thing.source, verb_forms("buy"), key, after
+        )
     clause = Clause(subject, predicate, aspect, how == "denied", _time(draw, aspect, how))
     return close(draw, ask(draw, clause), "?") if how == "asked" else close(draw, state(draw, clause))
 
@@ -186,7 +218,9 @@ def handling(draw: Draw) -> Sentence:
         noun = draw.choose(verb.objects)
         draw.combine(verb.zh, noun.zh)
         thing = draw.weigh(((2.0, pointed_noun), (1.0, owned_noun)))(draw, noun)
-        predicate = Predicate(said("把", key) + thing.source, said(verb.zh, key), (), verb_forms(verb.en), key, thing.target)
+        predicate = Predicate(
+            said("把", key) + thing.source, said(verb.zh, key), (), verb_forms(verb.en), key, thing.target
+        )
     clause = Clause(subject, predicate, "past", how == "denied", _time(draw, "recent", how))
     return close(draw, ask(draw, clause), "?") if how == "asked" else close(draw, state(draw, clause))
 
@@ -203,7 +237,7 @@ def _putting(draw: Draw, key: int) -> Predicate:
 
 
 def passive(draw: Draw) -> Sentence:
-    """那条鱼被猫吃了。 That fish was eaten by …"""
+    """那条鱼被我的猫吃了。 That fish was eaten by my cat."""
     verb, of = draw.choose((("吃", "food fruit 鱼"), ("喝", "咖啡 牛奶 果汁 啤酒"), ("卖", "vehicle device furniture")))
     noun = draw.choose(nouns_of(of))
     draw.combine(verb, noun.zh)
@@ -249,7 +283,13 @@ def clock(draw: Draw) -> Sentence:
     verb, meal = draw.key(), draw.key()
     (verb_zh, *meal_zh), (verb_en, *rest) = chinese.split(), english.split(maxsplit=0 if " " not in chinese else 1)
     predicate = Predicate(
-        (), said(verb_zh, verb), said(" ".join(meal_zh), meal), verb_forms(verb_en), verb, said(" ".join(rest), meal), apart=False
+        (),
+        said(verb_zh, verb),
+        said(" ".join(meal_zh), meal),
+        verb_forms(verb_en),
+        verb,
+        said(" ".join(rest), meal),
+        apart=False,
     )
     clause = Clause(human(draw), predicate, aspect, time=time)
     return close(draw, ask(draw, clause), "?") if draw.chance(0.2) else close(draw, state(draw, clause))
@@ -265,4 +305,13 @@ def _clock_time(draw: Draw, day: TimePhrase, number: tuple[str, str]) -> TimePhr
     return TimePhrase(source, said("at", hour) + said(number[1], counted) + said("o'clock", hour) + day.target)
 
 
-EVENTS = ((30.0, event), (4.0, animal), (4.0, giving), (2.0, calling), (4.0, handling), (2.0, passive), (1.0, spending), (2.5, clock))
+EVENTS = (
+    (30.0, event),
+    (4.0, animal),
+    (4.0, giving),
+    (2.0, calling),
+    (4.0, handling),
+    (2.0, passive),
+    (1.0, spending),
+    (2.5, clock),
+)

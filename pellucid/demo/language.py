@@ -1,17 +1,17 @@
-"""A small generated zh–en language, truthful to both, whose every pair carries its true word alignment.
+"""A small generated zh–en language, truthful to both: every pair carries its true word alignment.
 
-What is drawn is a meaning, built up of phrases that know both languages at once: words that translate each other share a
-key, whatever order the grammars put them in. So the alignment is right by construction, and the English sentence is a
-function of the Chinese one.
+What is drawn is a meaning, built up of phrases that know both languages at once: words that translate each other share
+a key, whatever order the grammars put them in. So the alignment is right by construction, and the English sentence is
+a function of the Chinese one.
 
-Alignment: every word of either side has a link. Words without a counterpart go with the word they serve: a measure word
-with its numeral or determiner (一只 ↔ a) unless English has it too (杯 ↔ cup of), an English article that Chinese leaves
-out with its noun, 了 with the past tense, 吗 with the auxiliary that opens the question, 的 with what it attaches.
+Every word of either side has a link. Words without a counterpart go with the word they serve: a measure word with its
+numeral or determiner (一只 ↔ a) unless English has it too (杯 ↔ cup of), an English article that Chinese leaves out
+with its noun, 了 with the past tense, 吗 with the auxiliary that opens the question, 的 with what it attaches.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
-from itertools import combinations, islice
+from itertools import islice, permutations
 
 from pellucid.demo.descriptions import DESCRIPTIONS
 from pellucid.demo.events import EVENTS
@@ -23,11 +23,23 @@ from pellucid.demo.words import Draw, Words, links, spelt_chinese, spelt_english
 from pellucid.randomness import generator
 
 __all__ = [
-    "TRAIN_PAIRS", "DemoData", "DemoPair", "combines_unseen", "fixed_phrases", "generate", "held_out_combinations", "spans", "split",
+    "TEST_PAIRS",
+    "TRAIN_PAIRS",
+    "VALID_PAIRS",
+    "DemoData",
+    "DemoPair",
+    "combines_unseen",
+    "fixed_phrases",
+    "generate",
+    "held_out_combinations",
+    "spans",
+    "split",
     "words_together",
-]  # fmt: skip
+]
 
 TRAIN_PAIRS = 20_000
+VALID_PAIRS = 200
+TEST_PAIRS = 500
 _TEMPLATES = (*EVENTS, *DESCRIPTIONS, *QUESTIONS, *PHRASES)
 # Verbs whose English depends on the noun are learnt noun by noun; nothing could be expected of a new one.
 _SEVERAL_SENSES = frozenset({"看", "打", "花", "苹果"})
@@ -87,43 +99,45 @@ def fixed_phrases() -> list[DemoPair]:
     return pairs
 
 
-def split(train_pairs: int = TRAIN_PAIRS, *, valid_pairs: int = 200, test_pairs: int = 500, seed: int = 1) -> DemoData:
+def split(
+    train_pairs: int = TRAIN_PAIRS, *, valid_pairs: int = VALID_PAIRS, test_pairs: int = TEST_PAIRS, seed: int = 1
+) -> DemoData:
     """Return training, validation and test pairs of which the test is unseen.
 
     Two test pairs in five hold a combination of `held_out_combinations`: no training or validation sentence has both of
-    its words anywhere in it. No source and no target of the test is in training or validation. The fixed phrases are all
-    in training.
+    its words anywhere in it. No source and no target of the test is in training or validation. The fixed phrases are
+    all in training.
     """
     held_out = held_out_combinations(seed)
+    apart = _apart(held_out)
     fixed = fixed_phrases()
-    stream = (pair for pair in _distinct(_stream(seed)) if pair.template != "greeting_alone")
-    with_held_out = test_pairs * 2 // 5
-    test_new: list[DemoPair] = []
-    test_plain: list[DemoPair] = []
-    train: list[DemoPair] = []
-    targets = {pair.target for pair in fixed}
-    while len(test_new) < with_held_out or len(test_plain) < test_pairs - with_held_out:
-        pair = next(stream)
-        if pair.target in targets:
-            continue
-        if not held_out.isdisjoint(pair.combinations):
-            kept, room = test_new, with_held_out
-        elif held_out.isdisjoint(_together(pair)):
-            kept, room = test_plain, test_pairs - with_held_out
-        else:
-            continue
-        if len(kept) < room:
-            kept.append(pair)
-            targets.add(pair.target)
-    test_targets = {pair.target for pair in (*test_new, *test_plain)}
-    usable = (pair for pair in stream if pair.target not in test_targets and held_out.isdisjoint(_together(pair)))
+    stream = _distinct(_stream(seed), {pair.source for pair in fixed})
+    test = _test_pairs(stream, held_out, test_pairs, {pair.target for pair in fixed})
+    test_targets = {pair.target for pair in test}
+    usable = (pair for pair in stream if pair.target not in test_targets and apart(pair))
     valid = tuple(islice(usable, valid_pairs))
-    train = [*fixed, *islice(usable, max(train_pairs - len(fixed), 0))]
-    order = generator(seed, "demo", "order of the test").permutation(test_pairs)
-    both = (*test_new, *test_plain)
-    test = tuple(both[int(index)] for index in order)
+    train = (*fixed, *islice(usable, max(train_pairs - len(fixed), 0)))
     together = words_together(train)
-    return DemoData(tuple(train), valid, test, tuple(pair for pair in test if combines_unseen(pair, together)))
+    order = generator(seed, "demo", "order of the test").permutation(test_pairs)
+    shuffled = tuple(test[int(index)] for index in order)
+    return DemoData(train, valid, shuffled, tuple(pair for pair in shuffled if combines_unseen(pair, together)))
+
+
+def _test_pairs(
+    stream: Iterator[DemoPair], held_out: frozenset[tuple[str, str]], count: int, taken: set[str]
+) -> list[DemoPair]:
+    """Return pairs of which two in five hold a combination held out, no two with the same target, none `taken`."""
+    taken, apart = set(taken), _apart(held_out)
+    room = {True: count * 2 // 5, False: count - count * 2 // 5}
+    test: list[DemoPair] = []
+    while any(room.values()):
+        pair = next(stream)
+        new = not held_out.isdisjoint(pair.combinations)
+        if pair.target not in taken and room[new] and (new or apart(pair)):
+            room[new] -= 1
+            taken.add(pair.target)
+            test.append(pair)
+    return test
 
 
 def held_out_combinations(seed: int = 1) -> frozenset[tuple[str, str]]:
@@ -152,18 +166,15 @@ def held_out_combinations(seed: int = 1) -> frozenset[tuple[str, str]]:
 
 
 def words_together(pairs: Iterable[DemoPair]) -> frozenset[tuple[str, str]]:
-    """Return every (word, other word) of Chinese words that stand together in the source of one of `pairs`, in both orders."""
-    together: set[tuple[str, str]] = set()
-    for pair in pairs:
-        together.update(_together(pair))
-    return frozenset(together)
+    """Return every two Chinese words, in both orders, that stand together in the source of one of `pairs`."""
+    return frozenset(couple for pair in pairs for couple in permutations(set(pair.source_words), 2))
 
 
 def combines_unseen(pair: DemoPair, together: frozenset[tuple[str, str]]) -> bool:
     """Tell whether a sentence combines words that never stood together in training.
 
-    That is: one of its verbs or adjectives and the noun that it governs or describes occur together in no sentence of the
-    training data, in whatever relation.
+    That is: one of its verbs or adjectives and the noun that it governs or describes occur together in no sentence of
+    the training data, in whatever relation.
 
     Args:
         together: `words_together` of the training pairs.
@@ -189,8 +200,8 @@ def _stream(seed: int) -> Iterator[DemoPair]:
         yield _pair(*template(draw), template.__name__, draw)
 
 
-def _distinct(pairs: Iterable[DemoPair]) -> Iterator[DemoPair]:
-    seen: set[str] = set()
+def _distinct(pairs: Iterable[DemoPair], known: Set[str] = frozenset()) -> Iterator[DemoPair]:
+    seen = set(known)
     for pair in pairs:
         if pair.source not in seen:
             seen.add(pair.source)
@@ -200,9 +211,15 @@ def _distinct(pairs: Iterable[DemoPair]) -> Iterator[DemoPair]:
 def _pair(source: Words, target: Words, template: str, draw: Draw) -> DemoPair:
     chinese, source_words = spelt_chinese(source)
     english, target_words = spelt_english(target)
-    return DemoPair(chinese, english, source_words, target_words, links(source, target), template, tuple(sorted(draw.combinations)))
+    combined = tuple(sorted(draw.combinations))
+    return DemoPair(chinese, english, source_words, target_words, links(source, target), template, combined)
 
 
-def _together(pair: DemoPair) -> set[tuple[str, str]]:
-    words = set(pair.source_words)
-    return {ordered for one, other in combinations(words, 2) for ordered in ((one, other), (other, one))}
+def _apart(held_out: frozenset[tuple[str, str]]) -> Callable[[DemoPair], bool]:
+    """Return what tells whether a sentence holds no two words of a combination held out, in any relation."""
+    partners: dict[str, set[str]] = {}
+    for word, noun in held_out:
+        partners.setdefault(word, set()).add(noun)
+    return lambda pair: (
+        not any(word in partners and not partners[word].isdisjoint(pair.source_words) for word in pair.source_words)
+    )

@@ -28,7 +28,7 @@ class Noun(NamedTuple):
 
 
 def _nouns(kind: str, table: str) -> tuple[Noun, ...]:
-    """Read `measure chinese english [= unit]` entries, divided by commas; an English word with + is plural by itself."""
+    """Read `measure chinese english [= unit]` entries, divided by commas; `shoes+` is plural by itself."""
     nouns = []
     for entry in table.split(","):
         words, _, unit = entry.partition("=")
@@ -39,23 +39,32 @@ def _nouns(kind: str, table: str) -> tuple[Noun, ...]:
 
 
 NOUNS: tuple[Noun, ...] = (
-    *_nouns("animal", "只 猫 cat, 只 狗 dog, 只 鸟 bird, 只 兔子 rabbit, 条 鱼 fish, 匹 马 horse, 只 羊 sheep, 只 鸡 chicken, 头 牛 cow"),
+    *_nouns("animal", "只 猫 cat, 只 狗 dog, 只 鸟 bird, 只 兔子 rabbit, 条 鱼 fish, 匹 马 horse, 只 羊 sheep"),
+    *_nouns("animal", "只 鸡 chicken, 头 牛 cow"),
     *_nouns("beast", "只 老虎 tiger, 头 大象 elephant, 只 熊猫 panda, 只 猴子 monkey, 只 老鼠 mouse, 条 蛇 snake"),
-    *_nouns("adult", "个 学生 student, 位 老师 teacher, 位 医生 doctor, 个 女人 woman, 个 男人 man, 位 警察 police officer"),
+    *_nouns(
+        "adult", "个 学生 student, 位 老师 teacher, 位 医生 doctor, 个 女人 woman, 个 男人 man, 位 警察 police officer"
+    ),
     *_nouns("adult", "位 司机 driver, 位 护士 nurse, 位 律师 lawyer, 位 工程师 engineer, 位 农民 farmer"),
     *_nouns("artist", "位 演员 actor, 位 作家 writer, 位 艺术家 artist"),
     *_nouns("child", "个 孩子 child, 个 女孩 girl, 个 男孩 boy"),
     *_nouns("fruit", "个 苹果 apple, 个 橙子 orange, 根 香蕉 banana, 个 梨 pear, 个 西瓜 watermelon, 个 桃子 peach"),
     *_nouns("food", "个 鸡蛋 egg, 块 蛋糕 cake = piece, 个 包子 steamed bun, 个 饺子 dumpling, 个 三明治 sandwich"),
     *_nouns("food", "片 面包 bread = slice, 碗 米饭 rice = bowl, 碗 面条 noodles+ = bowl"),
-    *_nouns("drink", "杯 茶 tea = cup, 杯 咖啡 coffee = cup, 杯 水 water = glass, 杯 牛奶 milk = glass, 杯 果汁 juice = glass"),
+    *_nouns(
+        "drink",
+        "杯 茶 tea = cup, 杯 咖啡 coffee = cup, 杯 水 water = glass, 杯 牛奶 milk = glass, 杯 果汁 juice = glass",
+    ),
     *_nouns("drink", "瓶 啤酒 beer = bottle"),
     *_nouns("reading", "本 书 book, 本 小说 novel, 本 杂志 magazine, 份 报纸 newspaper"),
     *_nouns("paper", "封 信 letter, 本 词典 dictionary, 张 地图 map, 张 照片 photo"),
     *_nouns("film", "部 电影 film, 场 比赛 match"),
     *_nouns("device", "部 手机 phone, 台 电脑 computer, 台 相机 camera"),
     *_nouns("vehicle", "辆 自行车 bicycle, 辆 汽车 car"),
-    *_nouns("thing", "个 杯子 cup, 个 盘子 plate, 个 包 bag, 把 雨伞 umbrella, 把 钥匙 key, 个 盒子 box, 个 球 ball, 支 铅笔 pencil"),
+    *_nouns(
+        "thing",
+        "个 杯子 cup, 个 盘子 plate, 个 包 bag, 把 雨伞 umbrella, 把 钥匙 key, 个 盒子 box, 个 球 ball, 支 铅笔 pencil",
+    ),
     *_nouns("thing", "把 刀 knife, 件 礼物 gift"),
     *_nouns("furniture", "张 桌子 table, 把 椅子 chair, 张 床 bed"),
     *_nouns("clothing", "件 衬衫 shirt, 条 裙子 skirt, 件 毛衣 sweater, 件 外套 coat"),
@@ -125,9 +134,14 @@ ADJECTIVES: tuple[Adjective, ...] = (
     Adjective("有名", "famous", "artist 老师 医生 律师 工程师"),
     Adjective("年轻", "young", "adult artist"),
     Adjective("有意思", "interesting", "reading film 照片 信 礼物"),
-    Adjective("奇怪", "strange", "男人 女人 客人 鸟 鱼 信 盒子 照片 电影 小说 帽子 花"),
+    Adjective("奇怪", "strange", "男人 女人 鸟 鱼 信 盒子 照片 电影 小说 帽子 花"),
     Adjective("便宜", "cheap", "clothing worn device vehicle furniture fruit 词典 雨伞 盘子 杯子 包"),
-    Adjective("贵", "expensive", "clothing worn device vehicle furniture building fruit drink 词典 雨伞 盘子 包", attributive=False),
+    Adjective(
+        "贵",
+        "expensive",
+        "clothing worn device vehicle furniture building fruit drink 词典 雨伞 盘子 包",
+        attributive=False,
+    ),
     Adjective("好吃", "delicious", "fruit food -米饭"),
     Adjective("干净", "clean", "clothing vehicle 杯子 盘子 床 桌子 房子"),
     Adjective("脏", "dirty", "clothing vehicle 杯子 盘子 包 球"),
@@ -142,18 +156,27 @@ NAMES: tuple[tuple[str, str], ...] = (
     ("小明", "Xiaoming"), ("小红", "Xiaohong"), ("李华", "Li Hua"), ("王芳", "Wang Fang"), ("安娜", "Anna"),
     ("玛丽", "Mary"), ("汤姆", "Tom"), ("大卫", "David"), ("约翰", "John"), ("艾米", "Amy"),
 )  # fmt: skip
-SURNAMES: tuple[tuple[str, str], ...] = (("王", "Wang"), ("李", "Li"), ("张", "Zhang"), ("陈", "Chen"), ("刘", "Liu"))
+SURNAMES: tuple[tuple[str, str], ...] = (
+    ("王", "Wang"), ("李", "Li"), ("张", "Zhang"), ("陈", "Chen"), ("刘", "Liu"),
+)  # fmt: skip
 TITLES: tuple[tuple[str, str], ...] = (("先生", "Mr"), ("女士", "Ms"), ("教授", "Professor"))
 KIN: tuple[tuple[str, str], ...] = (
-    ("妈妈", "mother"), ("爸爸", "father"), ("哥哥", "elder brother"), ("弟弟", "younger brother"), ("姐姐", "elder sister"),
-    ("妹妹", "younger sister"), ("爷爷", "grandfather"), ("奶奶", "grandmother"), ("朋友", "friend"), ("同学", "classmate"),
+    ("妈妈", "mother"), ("爸爸", "father"), ("哥哥", "elder brother"), ("弟弟", "younger brother"),
+    ("姐姐", "elder sister"), ("妹妹", "younger sister"), ("爷爷", "grandfather"), ("奶奶", "grandmother"),
+    ("朋友", "friend"), ("同学", "classmate"),
 )  # fmt: skip
 
 NUMBERS: tuple[tuple[str, str], ...] = (
     ("两", "two"), ("三", "three"), ("四", "four"), ("五", "five"), ("六", "six"), ("七", "seven"), ("八", "eight"),
     ("九", "nine"), ("十", "ten"), ("十二", "twelve"), ("二十", "twenty"),
 )  # fmt: skip
-ORDINALS: tuple[tuple[str, str], ...] = (("第一", "first"), ("第二", "second"), ("第三", "third"), ("第四", "fourth"), ("第五", "fifth"))
+ORDINALS: tuple[tuple[str, str], ...] = (
+    ("第一", "first"),
+    ("第二", "second"),
+    ("第三", "third"),
+    ("第四", "fourth"),
+    ("第五", "fifth"),
+)
 MONEY: tuple[tuple[str, str], ...] = (
     ("八", "eight"), ("十", "ten"), ("十二", "twelve"), ("二十", "twenty"), ("五十", "fifty"), ("一百", "one hundred"),
     ("两百", "two hundred"), ("五百", "five hundred"), ("一千", "one thousand"), ("两千", "two thousand"),
@@ -173,8 +196,9 @@ PLACES: tuple[Place, ...] = (
     Place("学校", "school", "at"), Place("图书馆", "the library", "in"), Place("公园", "the park", "in"),
     Place("医院", "the hospital", "in"), Place("超市", "the supermarket", "at"), Place("机场", "the airport", "at"),
     Place("银行", "the bank", "at"), Place("饭馆", "the restaurant", "in"), Place("博物馆", "the museum", "in"),
-    Place("北京", "Beijing", "in"), Place("上海", "Shanghai", "in"), Place("巴黎", "Paris", "in"), Place("伦敦", "London", "in"),
-    Place("东京", "Tokyo", "in"), Place("纽约", "New York", "in"), Place("中国", "China", "in"),
+    Place("北京", "Beijing", "in"), Place("上海", "Shanghai", "in"), Place("巴黎", "Paris", "in"),
+    Place("伦敦", "London", "in"), Place("东京", "Tokyo", "in"), Place("纽约", "New York", "in"),
+    Place("中国", "China", "in"),
 )  # fmt: skip
 
 
@@ -214,29 +238,26 @@ class Time(NamedTuple):
     parts: tuple[tuple[str, str], ...]
 
 
+def _times(table: str) -> tuple[Time, ...]:
+    """Read `chinese=english + chinese=english` entries, divided by commas."""
+    return tuple(
+        Time(tuple((zh, en) for zh, _, en in (part.strip().partition("=") for part in entry.split("+"))))
+        for entry in table.split(",")
+    )
+
+
+_RECENT = """昨天=yesterday, 今天=this + 早上=morning, 昨天=yesterday + 下午=afternoon, 昨天=yesterday + 早上=morning,
+    昨天=yesterday + 晚上=evening, 前天=the day before yesterday"""
+_SOON = """明天=tomorrow, 明天=tomorrow + 早上=morning, 明天=tomorrow + 下午=afternoon, 明天=tomorrow + 晚上=evening,
+    后天=the day after tomorrow"""
 TIMES: dict[str, tuple[Time, ...]] = {
-    "past": (
-        Time((("昨天", "yesterday"),)), Time((("前天", "the day before yesterday"),)), Time((("今天", "this"), ("早上", "morning"))),
-        Time((("昨天", "yesterday"), ("下午", "afternoon"))), Time((("昨天", "yesterday"), ("早上", "morning"))),
-        Time((("昨天", "yesterday"), ("晚上", "evening"))), Time((("上个", "last"), ("星期", "week"))), Time((("上个", "last"), ("月", "month"))), Time((("去年", "last year"),)),
+    "past": _times(_RECENT + ", 上个=last + 星期=week, 上个=last + 月=month, 去年=last year"),
+    "recent": _times(_RECENT),
+    "future": _times(_SOON + ", 下个=next + 星期=week, 下个=next + 月=month, 明年=next year"),
+    "soon": _times(_SOON),
+    "habit": _times(
+        "每天=every day, 每天=every + 早上=morning, 每天=every + 下午=afternoon, 每天=every + 晚上=evening,"
+        "每个=every + 星期=week"
     ),
-    "future": (
-        Time((("明天", "tomorrow"),)), Time((("后天", "the day after tomorrow"),)), Time((("明天", "tomorrow"), ("早上", "morning"))),
-        Time((("明天", "tomorrow"), ("下午", "afternoon"))), Time((("明天", "tomorrow"), ("晚上", "evening"))), Time((("下个", "next"), ("星期", "week"))),
-        Time((("下个", "next"), ("月", "month"))), Time((("明年", "next year"),)),
-    ),
-    "habit": (
-        Time((("每天", "every day"),)), Time((("每天", "every"), ("早上", "morning"))), Time((("每天", "every"), ("下午", "afternoon"))),
-        Time((("每天", "every"), ("晚上", "evening"))), Time((("每个", "every"), ("星期", "week"))),
-    ),
-    "now": (Time((("现在", "now"),)),),
-    "recent": (
-        Time((("昨天", "yesterday"),)), Time((("今天", "this"), ("早上", "morning"))), Time((("昨天", "yesterday"), ("下午", "afternoon"))),
-        Time((("昨天", "yesterday"), ("早上", "morning"))), Time((("昨天", "yesterday"), ("晚上", "evening"))),
-        Time((("前天", "the day before yesterday"),)),
-    ),
-    "soon": (
-        Time((("明天", "tomorrow"),)), Time((("后天", "the day after tomorrow"),)), Time((("明天", "tomorrow"), ("早上", "morning"))),
-        Time((("明天", "tomorrow"), ("下午", "afternoon"))), Time((("明天", "tomorrow"), ("晚上", "evening"))),
-    ),
-}  # fmt: skip
+    "now": _times("现在=now"),
+}

@@ -7,8 +7,8 @@ from pellucid.demo.lexicon import ADJECTIVES, KIN, NAMES, NOUNS, NUMBERS, SURNAM
 from pellucid.demo.words import Draw, Words, said
 
 __all__ = [
-    "PRONOUNS", "Nominal", "a_noun", "any_noun", "asked_person", "bare_noun", "counted_noun", "kin", "name", "owned_noun", "owner",
-    "person", "pointed_noun", "pronoun", "the_noun", "third_person", "titled_name",
+    "PRONOUNS", "Nominal", "a_noun", "any_noun", "asked_person", "bare_noun", "counted_noun", "kin", "name",
+    "owned_noun", "owner", "person", "pointed_noun", "pronoun", "the_noun", "third_person", "titled_name",
 ]  # fmt: skip
 
 
@@ -51,14 +51,17 @@ PRONOUNS: tuple[_Pronoun, ...] = (
     _Pronoun("他们", "they", "them", "their", 3, True, "they"),
 )
 _ADJECTIVES_OF: dict[str, tuple[Adjective, ...]] = {
-    noun.zh: tuple(adjective for adjective in ADJECTIVES if adjective.attributive and noun in adjective.nouns) for noun in NOUNS
+    noun.zh: tuple(adjective for adjective in ADJECTIVES if adjective.attributive and noun in adjective.nouns)
+    for noun in NOUNS
 }
 
 
 def pronoun(draw: Draw) -> Nominal:
     """Return one of 我, 你, 他, 她, 我们, 你们, 他们."""
     word, key = draw.choose(PRONOUNS), draw.key()
-    return Nominal(said(word.zh, key), said(word.subject, key), said(word.object, key), word.person, word.many, word.about)
+    return Nominal(
+        said(word.zh, key), said(word.subject, key), said(word.object, key), word.person, word.many, word.about
+    )
 
 
 def name(draw: Draw) -> Nominal:
@@ -71,7 +74,11 @@ def titled_name(draw: Draw) -> Nominal:
     """Return a surname with its title, which stands after it in Chinese and before it in English: 王先生, Mr Wang."""
     (surname_zh, surname_en), (title_zh, title_en) = draw.choose(SURNAMES), draw.choose(TITLES)
     surname, title = draw.key(), draw.key()
-    return third_person(said(surname_zh, surname) + said(title_zh, title), said(title_en, title) + said(surname_en, surname), about=surname_zh)
+    return third_person(
+        said(surname_zh, surname) + said(title_zh, title),
+        said(title_en, title) + said(surname_en, surname),
+        about=surname_zh,
+    )
 
 
 def kin(draw: Draw) -> Nominal:
@@ -95,30 +102,46 @@ def _adjective_for(draw: Draw, noun: Noun, *, short: bool = False, share: float 
 def counted_noun(draw: Draw, noun: Noun, *, share: float = 0.35) -> Nominal:
     """Return two or more: 三本书, three books; 两杯茶, two cups of tea."""
     (zh, en), key = draw.choose(NUMBERS if draw.chance(0.4) else NUMBERS[:4]), draw.key()
-    return _measured(draw, noun, said(zh, key), said(en, key), key, many=True, adjective=_adjective_for(draw, noun, share=share))
+    return _measured(
+        draw, noun, said(zh, key), said(en, key), key, many=True, adjective=_adjective_for(draw, noun, share=share)
+    )
 
 
 def a_noun(draw: Draw, noun: Noun, *, share: float = 0.35) -> Nominal:
     """Return one: 一只猫, a cat; 一双鞋, a pair of shoes."""
     key = draw.key()
-    return _measured(draw, noun, said("一", key), said("a", key), key, many=False, adjective=_adjective_for(draw, noun, share=share))
+    return _measured(
+        draw, noun, said("一", key), said("a", key), key, many=False, adjective=_adjective_for(draw, noun, share=share)
+    )
 
 
-def pointed_noun(draw: Draw, noun: Noun, *, share: float = 0.35, one: bool = False, near: bool | None = None) -> Nominal:
+def pointed_noun(
+    draw: Draw, noun: Noun, *, share: float = 0.35, one: bool = False, near: bool | None = None
+) -> Nominal:
     """Return what is pointed at: 那只猫, 这两条鱼, 那些花; only `one` if wanted, `near` or far if it matters."""
-    near, key, adjective = draw.chance(0.5) if near is None else near, draw.key(), _adjective_for(draw, noun, share=share)
-    zh, one, several = ("这", "this", "these") if near else ("那", "that", "those")
-    how_many = "one" if one else draw.weigh(((6.0, "one"), (2.0, "number"), (1.0, "some")))
-    if how_many == "some" and not noun.unit:
+    close_by, key, adjective = (
+        draw.chance(0.5) if near is None else near,
+        draw.key(),
+        _adjective_for(draw, noun, share=share),
+    )
+    zh, singular, several = ("这", "this", "these") if close_by else ("那", "that", "those")
+    amount = "one" if one else draw.weigh(((6.0, "one"), (2.0, "number"), (1.0, "some")))
+    if amount == "some" and not noun.unit:
         key_noun = draw.key()
         source, target = _modified(draw, noun, adjective, key_noun, many=True)
         return third_person(said(zh + "些", key) + source, said(several, key) + target, many=True)
-    if how_many == "number":
+    if amount == "number":
         (number_zh, number_en), number = draw.choose(NUMBERS[:5]), draw.key()
         return _measured(
-            draw, noun, said(zh, key) + said(number_zh, number), said(several, key) + said(number_en, number), number, many=True, adjective=adjective
+            draw,
+            noun,
+            said(zh, key) + said(number_zh, number),
+            said(several, key) + said(number_en, number),
+            number,
+            many=True,
+            adjective=adjective,
         )
-    return _measured(draw, noun, said(zh, key), said(one, key), key, many=False, adjective=adjective)
+    return _measured(draw, noun, said(zh, key), said(singular, key), key, many=False, adjective=adjective)
 
 
 def owned_noun(draw: Draw, noun: Noun, *, share: float = 0.2) -> Nominal:
@@ -127,7 +150,9 @@ def owned_noun(draw: Draw, noun: Noun, *, share: float = 0.2) -> Nominal:
     if not noun.unit and draw.chance(0.1):
         counted = counted_noun(draw, noun, share=0.0)
         return third_person(source + counted.source, target + counted.target, many=True)
-    noun_source, noun_target = _modified(draw, noun, _adjective_for(draw, noun, short=True, share=share), draw.key(), many=False)
+    noun_source, noun_target = _modified(
+        draw, noun, _adjective_for(draw, noun, short=True, share=share), draw.key(), many=False
+    )
     return third_person(source + noun_source, target + noun_target, many=noun.many)
 
 
@@ -171,7 +196,9 @@ def the_noun(draw: Draw, noun: Noun, clause_source: Words, clause_target: Words)
         nominal = _measured(draw, noun, said("那", article), said("the", article), article, many=False, adjective=None)
     else:
         (zh, en), number = draw.choose(NUMBERS[:5]), draw.key()
-        nominal = _measured(draw, noun, said(zh, number), said("the", number) + said(en, number), number, many=True, adjective=None)
+        nominal = _measured(
+            draw, noun, said(zh, number), said("the", number) + said(en, number), number, many=True, adjective=None
+        )
     return third_person(clause_source + nominal.source, nominal.target + clause_target, many=nominal.many)
 
 
@@ -190,8 +217,10 @@ def _named_owner(draw: Draw) -> tuple[Words, Words]:
     return whose.source + said("的", key), whose.target + said("'s", key)
 
 
-def _measured(draw: Draw, noun: Noun, zh: Words, en: Words, counter: int, *, many: bool, adjective: Adjective | None) -> Nominal:
-    """Join number or determiner, measure word and noun; the measure word belongs to its `counter` unless English has it too."""
+def _measured(
+    draw: Draw, noun: Noun, zh: Words, en: Words, counter: int, *, many: bool, adjective: Adjective | None
+) -> Nominal:
+    """Join determiner or number, measure word and noun; where English has no unit, it goes with the `counter`."""
     key = draw.key()
     if not noun.unit:
         source, target = _modified(draw, noun, adjective, key, many=many)

@@ -1,14 +1,13 @@
-"""Fixed phrases, requests, the weather, conditions, and the firm that is called as the fruit is."""
+"""Fixed phrases, requests, the weather, conditions, contrasts."""
 
+from pellucid.demo.apple import apple
 from pellucid.demo.clauses import Clause, Predicate, ask, phrase_of, state, time_for
-from pellucid.demo.descriptions import be_clause, described
-from pellucid.demo.english import plural, verb_forms
+from pellucid.demo.english import verb_forms
 from pellucid.demo.events import Sentence, close, event_clause
-from pellucid.demo.lexicon import ADJECTIVES, PLACES, TIMES, nouns_of
+from pellucid.demo.lexicon import PLACES, TIMES, nouns_of
 from pellucid.demo.nominals import (
     Nominal,
     a_noun,
-    asked_person,
     bare_noun,
     counted_noun,
     kin,
@@ -17,17 +16,16 @@ from pellucid.demo.nominals import (
     person,
     pointed_noun,
     pronoun,
-    third_person,
 )
 from pellucid.demo.predicates import activity, go, transitive
-from pellucid.demo.verbs import VERBS, Verb
+from pellucid.demo.verbs import VERBS
 from pellucid.demo.words import Draw, Words, said
 
 __all__ = ["GREETINGS", "PHRASES", "greeting_alone"]
 
 _HOW = ((6.0, "said"), (2.0, "denied"), (2.0, "asked"))
 GREETINGS: tuple[tuple[str, str, str], ...] = (
-    # Chinese, English, mark; a number after a word is its key, 0 if there is none.
+    # Chinese, English, mark; the number after a word is its key.
     ("好久:1 不:2 见:3", "long:1 time:1 no:2 see:3", "."),
     ("谢谢:1", "thank:1 you:1", "."),
     ("再见:1", "goodbye:1", "."),
@@ -79,7 +77,7 @@ def greeting(draw: Draw) -> Sentence:
 
 
 def parting(draw: Draw) -> Sentence:
-    """明天见，小明。 See you tomorrow, Xiaoming; 欢迎来北京。 Welcome to Beijing; 谢谢你的礼物。 Thank you for your gift."""
+    """明天见，小明。 See you tomorrow, Xiaoming; 谢谢你的礼物。 Thank you for your gift."""
     source, target = draw.choose((_see_you, _welcome, _thanks))(draw)
     if draw.chance(0.8):
         called, comma = name(draw), draw.key()
@@ -105,11 +103,13 @@ def _thanks(draw: Draw) -> Sentence:
 
 
 _THANKED_FOR = nouns_of("礼物 花 信 书 咖啡 茶 蛋糕 照片 帽子 面条")
-_REQUESTED = tuple(verb for verb in VERBS if verb.zh in ("洗", "用", "带", "吃", "喝", "修", "买", "打开", "打开", "关上", "关上"))
+_REQUESTED = tuple(
+    verb for verb in VERBS if verb.zh in ("洗", "用", "带", "吃", "喝", "修", "买", "打开", "打开", "关上", "关上")
+)
 
 
 def request(draw: Draw) -> Sentence:
-    """请给我一杯茶。 Please give me a cup of tea; 别吃那块蛋糕。 Do not eat that piece of cake; 我们回家吧。 Let us …"""
+    """请给我一杯茶。 Please give me a cup of tea; 别吃那块蛋糕。 Do not eat that piece of cake."""
     source, target = draw.weigh(((3.0, _please_give), (3.0, _please_do), (3.0, _do_not), (3.0, _let_us)))(draw)
     return close(draw, (source, target))
 
@@ -153,7 +153,8 @@ def _done(draw: Draw, *, owned: bool) -> Sentence:
 
 _WEATHER: tuple[tuple[str, str], ...] = (("热", "hot"), ("冷", "cold"), ("暖和", "warm"), ("凉快", "cool"))
 _DAYS: tuple[tuple[str, str, str], ...] = (
-    ("今天", "today", "is"), ("昨天", "yesterday", "was"), ("明天", "tomorrow", "will be"), ("前天", "the day before yesterday", "was"),
+    ("今天", "today", "is"), ("昨天", "yesterday", "was"), ("明天", "tomorrow", "will be"),
+    ("前天", "the day before yesterday", "was"),
 )  # fmt: skip
 _FALL: tuple[tuple[str, str], ...] = (("下雨", "rain"), ("下雪", "snow"))
 
@@ -163,27 +164,21 @@ def weather(draw: Draw) -> Sentence:
     if draw.chance(0.3):
         return _rain(draw)
     (day_zh, day_en, tense), (zh, en), how = draw.choose(_DAYS), draw.choose(_WEATHER), draw.weigh(_HOW)
-    day, key, link_key = draw.key(), draw.key(), draw.key()
-    before, there = said(day_zh, day), said(day_en, day)
+    day, key, marker, coming = draw.key(), draw.key(), draw.key(), draw.key()
+    before, after = said(day_zh, day), said(day_en, day)
     if draw.chance(0.4):
-        place, place_key = draw.choose([place for place in PLACES if place.en[0].isupper()]), draw.key()
-        before = draw.choose((before + said(place.zh, place_key), said(place.zh, place_key) + before))
-        there = said(f"in {place.en}", place_key) + there
-    will = said("会", link_key) if tense == "will be" else ()
-    first, rest = said(tense, link_key)[:1], said(tense, link_key)[1:]
+        place_source, place_target = _in_a_city(draw)
+        before = draw.choose((before + place_source, place_source + before))
+        after = place_target + after
+    will = said("会", coming) if tense == "will be" else ()
+    verb, rest = said(tense, marker, coming)[:1], said(tense, marker)[1:]
+    it, quality = said("it", key), said(en, key) + after
     if how == "said":
-        very = draw.chance(0.3)
-        degree = draw.key()
-        source = before + will + said("非常" if very else "很", degree if very else link_key) + said(zh, key)
-        first = first if not very or will else said(first[0].text, key)
-        return close(draw, (source, said("it", key) + first + rest + (said("very", degree) if very else ()) + said(en, key) + there))
+        return close(draw, (before + will + said("很", marker) + said(zh, key), it + verb + rest + quality))
     if how == "denied":
-        denial = draw.key()
-        link = tuple(word._replace(keys=(*word.keys, denial)) for word in first)
-        return close(draw, (before + said("不", denial) + will + said(zh, key), said("it", key) + link + said("not", denial) + rest + said(en, key) + there))
-    asked = draw.key()
-    link = tuple(word._replace(keys=(*word.keys, asked)) for word in first)
-    return close(draw, (before + will + said(zh, key) + said("吗", asked), link + said("it", key) + rest + said(en, key) + there), "?")
+        source = before + said("不", marker) + will + said(zh, key)
+        return close(draw, (source, it + verb + said("not", marker) + rest + quality))
+    return close(draw, (before + will + said(zh, key) + said("吗", marker), verb + it + rest + quality), "?")
 
 
 def _rain(draw: Draw) -> Sentence:
@@ -197,20 +192,34 @@ def _rain(draw: Draw) -> Sentence:
 def _rain_clause(draw: Draw, aspect: str) -> Clause:
     (zh, en), key = draw.choose(_FALL), draw.key()
     time = time_for(draw, {"progressive": "now", "past": "recent", "future": "soon"}[aspect])
-    predicate = Predicate((), said(zh, key), (), verb_forms(en), key, (), apart=False)
-    return Clause(Nominal((), said("it", key), ()), predicate, aspect, time=time)
+    where_source, where_target = _in_a_city(draw) if draw.chance(0.5) else ((), ())
+    predicate = Predicate((), said(zh, key), (), verb_forms(en), key, where_target, apart=False)
+    return Clause(Nominal(where_source, said("it", key), ()), predicate, aspect, time=time)
+
+
+def _in_a_city(draw: Draw) -> Sentence:
+    place, key = draw.choose([place for place in PLACES if place.en[0].isupper()]), draw.key()
+    return said(place.zh, key), said(f"in {place.en}", key)
 
 
 def condition(draw: Draw) -> Sentence:
-    """如果明天下雨，我会在家看书。 If it rains tomorrow, I will …"""
+    """如果明天下雨，我会去图书馆。 If it rains tomorrow, I will go to the library."""
     key, comma, fall = draw.key(), draw.key(), draw.key()
     (zh, en), future = draw.choose(_FALL), draw.choose(TIMES["soon"])
     time = phrase_of(draw, future)
     subject = person(draw)
-    clause = event_clause(draw, subject, "future", "denied" if draw.chance(0.3) else "said", timed=False)._replace(adverb=None)
+    clause = event_clause(draw, subject, "future", "denied" if draw.chance(0.3) else "said", timed=False)._replace(
+        adverb=None
+    )
     source, target = state(draw, clause)
     opening = said("如果", key) + time.source + said(zh, fall) + said("，", comma)
-    return close(draw, (opening + source, said("if", key) + said("it", fall) + said(en + "s", fall) + time.target + said(",", comma) + target))
+    return close(
+        draw,
+        (
+            opening + source,
+            said("if", key) + said("it", fall) + said(en + "s", fall) + time.target + said(",", comma) + target,
+        ),
+    )
 
 
 def contrast(draw: Draw) -> Sentence:
@@ -238,87 +247,21 @@ def knowing(draw: Draw) -> Sentence:
     other = subject
     while other.about == subject.about:
         other = person(draw)
-    clause = event_clause(draw, other, draw.choose(("past", "future", "skill", "state")), "denied" if draw.chance(0.2) else "said")
+    clause = event_clause(
+        draw, other, draw.choose(("past", "future", "skill", "state")), "denied" if draw.chance(0.2) else "said"
+    )
     source, target = state(draw, clause._replace(adverb=None))
     predicate = Predicate((), said("知道", key), source, verb_forms("know"), key, said("that", key) + target)
     return close(draw, state(draw, Clause(subject, predicate, "state")))
 
 
-_APPLE_THINGS = nouns_of("手机 电脑")
-_OF_DEVICES = tuple(adjective for adjective in ADJECTIVES if adjective.zh in ("贵", "漂亮", "便宜"))
-_OF_APPLES = tuple(adjective for adjective in ADJECTIVES if adjective.zh in ("好吃", "贵", "便宜", "大"))
-_APPLES = nouns_of("苹果")[0]
-
-
-def apple(draw: Draw) -> Sentence:
-    """苹果 is the fruit where it is eaten and the firm where it makes, sells, employs: 他在苹果工作。 He works at Apple."""
-    patterns = ((3.0, _works_at), (3.0, _apple_device), (2.0, _apples_device), (2.0, _releases), (2.0, _is_company), (2.0, _fruit))
-    return draw.weigh(patterns)(draw)
-
-
-def _works_at(draw: Draw) -> Sentence:
-    aspect, how, at_key, key = draw.choose(("state", "wish", "past")), draw.weigh(_HOW), draw.key(), draw.key()
-    firm = _company(draw) if draw.chance(0.35) else _the_firm(draw)
-    predicate = Predicate(
-        said("在", at_key) + firm.source, said("工作", key), (), verb_forms("work"), key, said("at", at_key) + firm.target
-    )
-    subject = asked_person(draw) if how == "asked" else person(draw)
-    clause = Clause(subject, predicate, aspect, how == "denied", time_for(draw, "past") if aspect == "past" else None)
-    return close(draw, ask(draw, clause), "?") if how == "asked" else close(draw, state(draw, clause))
-
-
-def _the_firm(draw: Draw) -> Nominal:
-    key = draw.key()
-    return third_person(said("苹果", key), said("Apple", key))
-
-
-def _company(draw: Draw) -> Nominal:
-    (zh, en), one, quality, key = draw.choose((("大", "big"), ("小", "small"), ("新", "new"), ("有名", "famous"))), draw.key(), draw.key(), draw.key()
-    attribute = said(zh, quality) + (said("的", quality) if len(zh) > 1 else ())
-    source = said("一", one) + said("家", one) + attribute + said("公司", key)
-    return third_person(source, said("a", one) + said(en, quality) + said("company", key))
-
-
-def _apple_device(draw: Draw) -> Sentence:
-    """他买了一部苹果手机。 He bought an Apple phone."""
-    noun, thing, count, firm, many = draw.choose(_APPLE_THINGS), draw.key(), draw.key(), _the_firm(draw), draw.chance(0.3)
-    zh, en = ("两", "two") if many else ("一", "a")
-    source = said(zh, count) + said(noun.measure, count) + firm.source + said(noun.zh, thing)
-    target = said(en, count) + firm.target + said(plural(noun.en) if many else noun.en, thing)
-    verb = draw.choose((Verb("买", "buy"), Verb("卖", "sell")))
-    clause = Clause(asked_person(draw), transitive(draw, verb, third_person(source, target)), "past", time=time_for(draw, "past"))
-    return close(draw, ask(draw, clause), "?") if draw.chance(0.2) else close(draw, state(draw, clause))
-
-
-def _apples_device(draw: Draw) -> Sentence:
-    """苹果的新手机很贵。 Apple's new phone is expensive."""
-    noun, adjective, how = draw.choose(_APPLE_THINGS), draw.choose(_OF_DEVICES), draw.weigh(_HOW)
-    firm, possessive, new, thing = _the_firm(draw), draw.key(), draw.key(), draw.key()
-    source = firm.source + said("的", possessive) + said("新", new) + said(noun.zh, thing)
-    target = firm.target + said("'s", possessive) + said("new", new) + said(noun.en, thing)
-    draw.combine("新", noun.zh)
-    draw.combine(adjective.zh, noun.zh)
-    return close(draw, described(draw, third_person(source, target), adjective, how), "?" if how == "asked" else ".")
-
-
-def _releases(draw: Draw) -> Sentence:
-    thing = draw.choose((a_noun, counted_noun))(draw, draw.choose(_APPLE_THINGS))
-    clause = Clause(_the_firm(draw), transitive(draw, Verb("发布", "release"), thing), "past", time=time_for(draw, "past"))
-    return close(draw, ask(draw, clause), "?") if draw.chance(0.3) else close(draw, state(draw, clause))
-
-
-def _is_company(draw: Draw) -> Sentence:
-    key, firm, company = draw.key(), _the_firm(draw), _company(draw)
-    how = draw.weigh(((6.0, "said"), (2.0, "asked")))
-    clause = be_clause(draw, firm, how, said("是", key), company.source, company.target, key)
-    return close(draw, clause, "?" if how == "asked" else ".")
-
-
-def _fruit(draw: Draw) -> Sentence:
-    adjective = draw.choose(_OF_APPLES)
-    draw.combine(adjective.zh, "苹果")
-    subject = draw.weigh(((1.0, bare_noun), (1.0, pointed_noun), (1.0, owned_noun)))(draw, _APPLES)
-    return close(draw, described(draw, subject, adjective, "said"))
-
-
-PHRASES = ((4.0, greeting), (1.5, parting), (4.0, request), (3.0, weather), (2.0, condition), (3.0, contrast), (2.0, knowing), (3.0, apple))
+PHRASES = (
+    (4.0, greeting),
+    (1.5, parting),
+    (4.0, request),
+    (3.0, weather),
+    (2.0, condition),
+    (3.0, contrast),
+    (2.0, knowing),
+    (3.0, apple),
+)

@@ -54,10 +54,13 @@ _OBJECTS: dict[tuple[str, str], tuple[tuple[float, str], ...]] = {
     ("progressive", "asked"): ((2, "pointed"), (1, "owned"), (1, "generic")),
 }
 _FORMS: dict[str, Callable[[Draw, Noun], Nominal]] = {
-    "a": a_noun, "counted": counted_noun, "pointed": pointed_noun, "owned": owned_noun, "generic": bare_noun, "any": any_noun,
+    "a": a_noun, "counted": counted_noun, "pointed": pointed_noun, "owned": owned_noun, "generic": bare_noun,
+    "any": any_noun,
 }  # fmt: skip
 _VERBS_FOR = {aspect: tuple(verb for verb in VERBS if aspect in verb.uses.split()) for aspect, _ in _OBJECTS}
-_PEOPLE_VERBS_FOR = {aspect: tuple(verb for verb in PEOPLE_VERBS if aspect in verb.uses.split()) for aspect, _ in _OBJECTS}
+_PEOPLE_VERBS_FOR = {
+    aspect: tuple(verb for verb in PEOPLE_VERBS if aspect in verb.uses.split()) for aspect, _ in _OBJECTS
+}
 _ACTIVITIES_FOR = {
     aspect: tuple(doing for doing in ACTIVITIES if (doing.skill if aspect == "skill" else aspect in doing.uses.split()))
     for aspect in ("past", "future", "wish", "progressive", "habit", "experience", "skill")
@@ -67,7 +70,9 @@ _ACTIVITIES_FOR = {
 def transitive(draw: Draw, verb: Verb, target_object: Nominal, *, apart: bool = True) -> Predicate:
     """Return a verb with its object."""
     key = draw.key()
-    return Predicate((), said(verb.zh, key), target_object.source, verb_forms(verb.en), key, target_object.target_object, apart)
+    return Predicate(
+        (), said(verb.zh, key), target_object.source, verb_forms(verb.en), key, target_object.target_object, apart
+    )
 
 
 def verb_with_object(draw: Draw, aspect: str, how: str = "said") -> Predicate:
@@ -103,7 +108,9 @@ def someone_else(draw: Draw, subject: Nominal, kind: Callable[[Draw], Nominal] =
 def activity(draw: Draw, aspect: str, place_share: float = 0.3) -> Predicate:
     """Return what needs no further object: 打篮球, 游泳; now and then with its place."""
     doing = draw.choose(_ACTIVITIES_FOR[aspect])
-    before, after = at(draw, _PLACES[draw.choose(doing.place.split())]) if doing.place and draw.chance(place_share) else ((), ())
+    before, after = (
+        at(draw, _PLACES[draw.choose(doing.place.split())]) if doing.place and draw.chance(place_share) else ((), ())
+    )
     keys = [draw.key() for _ in doing.parts]
     objects = tuple(zip(doing.parts[1:], keys[1:], strict=True))
     source = tuple(word for (zh, _), key in objects for word in said(zh, key))
@@ -131,7 +138,9 @@ def go(draw: Draw, vehicle_share: float = 0.35) -> Predicate:
             by, vehicle = draw.key(), draw.key()
             before, manner = said("坐", by) + said(zh, vehicle), said("by", by) + said(en, vehicle)
     forms = verb_forms("go")._replace(participle="been")
-    return Predicate(before, said("去", verb), said(place.zh, key), forms, verb, said("to", verb) + said(place.en, key) + manner)
+    return Predicate(
+        before, said("去", verb), said(place.zh, key), forms, verb, said("to", verb) + said(place.en, key) + manner
+    )
 
 
 def live(draw: Draw) -> Predicate:
@@ -148,7 +157,9 @@ def make_call(draw: Draw, subject: Nominal) -> Predicate:
     """Return 给妈妈打电话, make a phone call to …: the person called comes first in Chinese and last in English."""
     called, to, verb, call = someone_else(draw, subject), draw.key(), draw.key(), draw.key()
     after = said("a phone call", call) + said("to", to) + called.target_object
-    return Predicate(said("给", to) + called.source, said("打", verb), said("电话", call), verb_forms("make"), verb, after)
+    return Predicate(
+        said("给", to) + called.source, said("打", verb), said("电话", call), verb_forms("make"), verb, after
+    )
 
 
 def _fits(verb: Verb, noun: Noun, form: str, aspect: str) -> bool:
@@ -161,5 +172,3 @@ def _fits(verb: Verb, noun: Noun, form: str, aspect: str) -> bool:
     if form in ("a", "counted") and aspect == "progressive" and noun.unit:
         return noun.kind in ("clothing", "worn")
     return form != "counted" or verb.zh not in ("穿", "戴", "用", "找", "带")
-
-

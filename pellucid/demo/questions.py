@@ -12,8 +12,14 @@ from pellucid.demo.words import Draw, Words, said
 __all__ = ["QUESTIONS"]
 
 # 看 is left out: 你在看什么 may be reading, watching or looking at.
-_ASKED_WHAT = tuple(verb for verb in VERBS if verb.zh in ("买", "卖", "吃", "喝", "写", "画", "洗", "修", "做", "找", "丢", "带", "喜欢"))
-_COUNTED = tuple(verb for verb in VERBS if verb.zh in ("买", "卖", "吃", "喝", "看", "写", "画", "洗", "修", "做", "丢", "看见"))
+_ASKED_WHAT = tuple(
+    verb
+    for verb in VERBS
+    if verb.zh in ("买", "卖", "吃", "喝", "写", "画", "洗", "修", "做", "找", "丢", "带", "喜欢")
+)
+_COUNTED = tuple(
+    verb for verb in VERBS if verb.zh in ("买", "卖", "吃", "喝", "看", "写", "画", "洗", "修", "做", "丢", "看见")
+)
 
 
 def who(draw: Draw) -> Sentence:
@@ -27,7 +33,9 @@ def who(draw: Draw) -> Sentence:
 def what(draw: Draw) -> Sentence:
     """你昨天买了什么？ What did you buy yesterday?"""
     verb, word, key = draw.choose(_ASKED_WHAT), draw.key(), draw.key()
-    aspect = draw.choose([aspect for aspect in ("past", "past", "progressive", "future", "wish", "state") if aspect in verb.uses.split()])
+    aspect = draw.choose(
+        [aspect for aspect in ("past", "past", "progressive", "future", "wish", "state") if aspect in verb.uses.split()]
+    )
     predicate = Predicate((), said(verb.zh, key), said("什么", word), verb_forms(verb.en), key, ())
     time = time_for(draw, aspect) if aspect == "future" or (aspect == "past" and draw.chance(0.7)) else None
     clause = Clause(asked_person(draw), predicate, aspect, time=time)
@@ -36,14 +44,18 @@ def what(draw: Draw) -> Sentence:
 
 def how_many(draw: Draw) -> Sentence:
     """你昨天买了几本书？ How many books did you buy yesterday?"""
-    source, lead, key = (), (), draw.key()
+    key = draw.key()
     what_for = draw.weigh(((3.0, "done"), (2.0, "had"), (2.0, "there")))
     if what_for == "there":
         spot = draw.choose(SPOTS)
         source, lead = _some_number(draw, draw.choose(nouns_of(spot.holds)))
         where_source, where_target = spot_words(draw, spot)
         return close(draw, (where_source + said("有", key) + source, lead + said("are there", key) + where_target), "?")
-    verb = draw.choose(_COUNTED) if what_for == "done" else Verb("有", "have", "猫 狗 reading device vehicle 词典 照片 雨伞 钥匙 clothing")
+    verb = (
+        draw.choose(_COUNTED)
+        if what_for == "done"
+        else Verb("有", "have", "猫 狗 reading device vehicle 词典 照片 雨伞 钥匙 clothing")
+    )
     noun = draw.choose(verb.objects)
     draw.combine(verb.zh, noun.zh)
     source, lead = _some_number(draw, noun)
@@ -69,7 +81,9 @@ def where(draw: Draw) -> Sentence:
     kind = draw.weigh(((2.0, "is"), (2.0, "went"), (1.0, "lives"), (1.0, "works")))
     if kind == "is":
         noun = draw.choose(nouns_of(draw.choose(SPOTS).holds))
-        subject = asked_person(draw) if draw.chance(0.4) else draw.weigh(((1.0, pointed_noun), (2.0, owned_noun)))(draw, noun)
+        subject = (
+            asked_person(draw) if draw.chance(0.4) else draw.weigh(((1.0, pointed_noun), (2.0, owned_noun)))(draw, noun)
+        )
         target = said("where", word) + be(subject, key) + subject.target
         return close(draw, (subject.source + said("在", key) + said("哪里", word), target), "?")
     subject, place = asked_person(draw), said("哪里", word)
@@ -79,9 +93,15 @@ def where(draw: Draw) -> Sentence:
         time = time_for(draw, "past" if aspect == "past" else "future")
         clause = Clause(subject, predicate, aspect, time=time)
     elif kind == "lives":
-        clause = Clause(subject, Predicate((), said("住", key) + said("在", to, word), place, verb_forms("live"), key, ()), "state")
+        clause = Clause(
+            subject, Predicate((), said("住", key) + said("在", to, word), place, verb_forms("live"), key, ()), "state"
+        )
     else:
-        clause = Clause(subject, Predicate(said("在", to, word) + place, said("工作", key), (), verb_forms("work"), key, ()), "state")
+        clause = Clause(
+            subject,
+            Predicate(said("在", to, word) + place, said("工作", key), (), verb_forms("work"), key, ()),
+            "state",
+        )
     return close(draw, ask_openly(draw, clause, said("where", word)), "?")
 
 
@@ -95,7 +115,12 @@ def why(draw: Draw) -> Sentence:
 
 def price(draw: Draw) -> Sentence:
     """这本书多少钱？ How much is this book? 这本书二十块钱。 This book costs twenty yuan."""
-    noun, key = draw.choose(nouns_of("reading device vehicle clothing worn furniture fruit 词典 雨伞 杯子 盘子 包 咖啡 茶 啤酒 蛋糕")), draw.key()
+    noun, key = (
+        draw.choose(
+            nouns_of("reading device vehicle clothing worn furniture fruit 词典 雨伞 杯子 盘子 包 咖啡 茶 啤酒 蛋糕")
+        ),
+        draw.key(),
+    )
     subject = pointed_noun(draw, noun, share=0.2)
     if draw.chance(0.5):
         target = said("how much", key) + be(subject, key) + subject.target
@@ -110,11 +135,12 @@ def price(draw: Draw) -> Sentence:
 def whose(draw: Draw) -> Sentence:
     """那是谁的书？ Whose book is that? 那是什么？ What is that?"""
     (zh, en), this, key, word = draw.choose((("这", "this"), ("那", "that"))), draw.key(), draw.key(), draw.key()
-    noun = draw.choose(nouns_of("animal reading paper device vehicle thing furniture worn plant building 衬衫 裙子 -眼镜"))
+    noun = draw.choose(
+        nouns_of("animal reading paper device vehicle thing furniture worn plant building 衬衫 裙子 -眼镜")
+    )
     thing, subject = draw.key(), said(zh, this)
     source = subject + said("是", key) + said("谁", word) + said("的", word) + said(noun.zh, thing)
     return close(draw, (source, said("whose", word) + said(noun.en, thing) + said("is", key) + said(en, this)), "?")
 
 
 QUESTIONS = ((4.0, what), (3.0, who), (3.0, how_many), (3.0, where), (3.0, why), (2.0, price), (1.0, whose))
-

@@ -90,4 +90,6 @@ def _two_people(draw: Draw) -> Nominal:
         return first
     key = draw.key()
     target = first.target + said("and", key) + second.target
-    return Nominal(first.source + said("和", key) + second.source, target, target, many=True, about=first.about + second.about)
+    return Nominal(
+        first.source + said("和", key) + second.source, target, target, many=True, about=first.about + second.about
+    )

@@ -33,18 +33,20 @@ class Verb(NamedTuple):
         return nouns_of(self.of)
 
 
+_SOLD = "animal device vehicle furniture building clothing worn reading"
+_PICTURED = "animal beast plant building vehicle 椅子 帽子 杯子 苹果"
+_LIKED = "animal beast fruit food drink reading film plant 裙子 帽子 毛衣 衬衫 -老鼠"
 VERBS: tuple[Verb, ...] = (
-    Verb("买", "buy", "animal reading paper device vehicle thing furniture clothing worn fruit food building 花 -信 -照片",
-         EVENT + " progressive", owned=False),
-    Verb("卖", "sell", "animal device vehicle furniture building clothing worn reading", EVENT),
-    Verb("看见", "see", "animal beast person reading paper thing vehicle plant", "past"),
-    Verb("喜欢", "like", "animal beast fruit food drink reading film plant 裙子 帽子 毛衣 衬衫 -老鼠", "state", generic=True),
+    Verb("买", "buy", _SOLD + " paper thing fruit food 花 -信 -照片", EVENT + " progressive", owned=False),
+    Verb("卖", "sell", _SOLD, EVENT),
+    Verb("看见", "see", "animal beast reading paper thing vehicle plant", "past"),
+    Verb("喜欢", "like", _LIKED, "state", generic=True),
     Verb("吃", "eat", "fruit food 鱼", EVENT + " progressive habit", generic=True),
     Verb("喝", "drink", "drink", EVENT + " progressive habit", generic=True),
     Verb("看", "read", "reading", EVENT + " progressive habit", generic=True),
     Verb("看", "watch", "film", EVENT + " progressive habit", generic=True),
     Verb("写", "write", "信 书 小说", EVENT + " progressive habit", generic=True),
-    Verb("画", "draw", "animal beast plant building vehicle 椅子 帽子 杯子 苹果", EVENT + " progressive habit", generic=True, owned=False),
+    Verb("画", "draw", _PICTURED, EVENT + " progressive habit", generic=True, owned=False),
     Verb("洗", "wash", "clothing vehicle fruit 杯子 盘子", EVENT + " progressive"),
     Verb("修", "repair", "vehicle device furniture 手表 雨伞 眼镜", EVENT + " progressive"),
     Verb("做", "make", "包子 饺子 三明治 面条", EVENT + " progressive habit", generic=True, owned=False),
@@ -96,7 +98,9 @@ ACTIVITIES: tuple[Activity, ...] = (
     Activity((("打", "play"), ("网球", "tennis")), DOING + " experience", True, True, "学校 公园"),
     Activity((("打", "play"), ("排球", "volleyball")), DOING + " experience", True, True, "学校 公园"),
     Activity((("打", "play"), ("乒乓球", "table tennis")), DOING + " experience", True, True, "学校 公园"),
-    Activity((("打", "make"), ("电话", "a phone call")), "past future wish progressive", False, True, "机场 银行 饭馆 医院"),
+    Activity(
+        (("打", "make"), ("电话", "a phone call")), "past future wish progressive", False, True, "机场 银行 饭馆 医院"
+    ),
     Activity((("弹", "play"), ("钢琴", "the piano")), DOING + " experience", True, True, "学校 饭馆"),
     Activity((("看", "watch"), ("电视", "television")), DOING, False, False, "饭馆 医院 机场"),
     Activity((("听", "listen to"), ("音乐", "music")), DOING, False, False, "公园 图书馆"),
@@ -114,5 +118,11 @@ ACTIVITIES: tuple[Activity, ...] = (
     Activity((("跑步", "run"),), DOING, False, False, "公园 学校"),
     Activity((("睡觉", "sleep"),), "past wish progressive", False, False, "机场 图书馆"),
     Activity((("休息", "rest"),), "past future wish progressive", False, False, "公园 机场 医院"),
-    Activity((("工作", "work"),), DOING, False, False, "学校 医院 超市 机场 银行 饭馆 博物馆 图书馆 北京 上海 巴黎 伦敦 东京 纽约"),
+    Activity(
+        (("工作", "work"),),
+        DOING,
+        False,
+        False,
+        "学校 医院 超市 机场 银行 饭馆 博物馆 图书馆 北京 上海 巴黎 伦敦 东京 纽约",
+    ),
 )

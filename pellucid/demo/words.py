@@ -25,7 +25,7 @@ Words = tuple[Word, ...]
 
 def said(text: str, *keys: int) -> Words:
     """Return the words of `text`, split at its spaces, each of them carrying `keys`."""
-    return tuple(Word(part, keys) for part in text.split())
+    return tuple([Word(part, keys) for part in text.split()])
 
 
 class Draw:
@@ -55,7 +55,7 @@ class Draw:
 
     def weigh(self, options: Sequence[tuple[float, T]]) -> T:
         """Return one of the (weight, option) pairs' options, as likely as its weight says."""
-        left = self._dice.random() * sum(weight for weight, _ in options)
+        left = self._dice.random() * sum([weight for weight, _ in options])
         for weight, option in options:
             left -= weight
             if left < 0:
@@ -69,12 +69,11 @@ class Draw:
 
 def links(source: Words, target: Words) -> tuple[tuple[int, int], ...]:
     """Return the sorted (source index, target index) pairs of the words that share a key."""
-    return tuple(
-        (i, j)
-        for i, source_word in enumerate(source)
-        for j, target_word in enumerate(target)
-        if not set(source_word.keys).isdisjoint(target_word.keys)
-    )
+    carriers: dict[int, list[int]] = {}
+    for i, word in enumerate(source):
+        for key in word.keys:
+            carriers.setdefault(key, []).append(i)
+    return tuple(sorted({(i, j) for j, word in enumerate(target) for key in word.keys for i in carriers.get(key, ())}))
 
 
 def spelt_chinese(words: Words) -> tuple[str, tuple[str, ...]]:
