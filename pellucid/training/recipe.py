@@ -5,9 +5,9 @@ import tomllib
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pellucid.corpus.config import DataConfig
 from pellucid.errors import UsageError, UserError
@@ -50,7 +50,8 @@ def load_recipe(recipe: str | Path = "fast", overrides: Mapping[str, object] | N
 
     Args:
         recipe: one of `NAMES`, or the path of a TOML file; a table per section, `[training]` and so on.
-        overrides: values by `section.field`; texts, as a command line gives them, are converted. `none` unsets.
+        overrides: values by `section.field`; texts, as a command line gives them, are converted. `none` unsets
+            what may be unset.
 
     Raises:
         UserError: for a missing file, bad TOML, or a file's unknown or unfit setting; names the nearest right one.
@@ -66,7 +67,8 @@ def load_recipe(recipe: str | Path = "fast", overrides: Mapping[str, object] | N
     for name, value in (overrides or {}).items():
         _check_name(name, UsageError, f"--{name}")
         section, field = name.split(".")
-        content.setdefault(section, {})[field] = None if value in ("none", "null") else value
+        admits_none = type(None) in get_args(_sections()[section].model_fields[field].annotation)
+        content.setdefault(section, {})[field] = None if value == "none" and admits_none else value
     return _validated(content, UsageError, "")
 
 

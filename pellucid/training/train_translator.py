@@ -10,10 +10,9 @@ from pellucid.errors import UserError
 from pellucid.layers.taps import Tap
 from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.models.initialise import draw_weights, pass_through_cross_attention, tell_lexicon
-from pellucid.models.model_files import save_weights
+from pellucid.models.model_files import build_translator_model, save_weights
 from pellucid.storage.checkpoints import all_checkpoints, latest_checkpoint, read_checkpoint, step_of
 from pellucid.storage.model_folder import check_output, prepare_output, read_config, read_json, write_config, write_json
-from pellucid.storage.tensors import read_tensors
 from pellucid.training.clock import Clock
 from pellucid.training.loop import Run, train
 from pellucid.training.memory_fit import fit_micro_batch
@@ -107,7 +106,7 @@ def _train(
     checkpoint = latest_checkpoint(folder) if resume else None
     if resume and checkpoint is None:
         talk(f"{folder} has no checkpoint: starting over")
-    prepare_output(folder, checkpoint is not None, overwrite or resume)
+    prepare_output(folder, resume=checkpoint is not None, overwrite=checkpoint is None and (overwrite or resume))
     data = folder / "checkpoints" / "data"
     if checkpoint is None:
         kept = read_tokenizers(Path(start_from)) if start_from else None
@@ -219,7 +218,8 @@ def _first_weights(model: EncoderDecoder, recipe: TranslatorRecipe, prepared: Pr
 
 
 def _take_weights(model: EncoderDecoder, folder: Path) -> None:
-    model.load_state_dict(read_tensors(folder / "model.safetensors"), strict=False)
+    finished = build_translator_model(read_config(folder, "translator"), folder / "model.safetensors")
+    model.load_state_dict(finished.state_dict())
 
 
 def _fit_memory(run: Run, folder: Path, recipe: TranslatorRecipe) -> None:

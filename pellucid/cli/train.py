@@ -1,0 +1,139 @@
+"""`pellucid train translator`: two files in, a translator out."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from pellucid.cli import console
+from pellucid.cli.flags import DEFAULT_TRAINING_FLAGS, Settings, TrainingFlags
+from pellucid.errors import UsageError
+
+if TYPE_CHECKING:
+    from pellucid.training.state import Step, Validation
+
+__all__ = ["show_training", "translator"]
+
+STOPPED = 130  # exit code of a program that Ctrl-C ended
+
+
+def translator(
+    *sources: Path,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    recipe: str = "fast",
+    valid: Annotated[list[Path] | None, Parameter(consume_multiple=True, negative="")] = None,
+    minutes: float | None = None,
+    steps: int | None = None,
+    source_lang: str | None = None,
+    target_lang: str | None = None,
+    start_from: Annotated[Path | None, Parameter(name="--from")] = None,
+    resume: Annotated[bool, Parameter(negative="")] = False,
+    overwrite: Annotated[bool, Parameter(negative="")] = False,
+    settings: Settings = None,
+    flags: TrainingFlags = DEFAULT_TRAINING_FLAGS,
+) -> int:
+    """Train a translator from sentence pairs.
+
+    Any setting of the recipe can be given as `--section.field value`, as in `--training.learning_rate 3e-4`;
+    `pellucid train settings` lists them. Ctrl-C stops with a checkpoint; `--resume` goes on from it.
+
+    Args:
+        sources: A .tsv, .tmx or .jsonl file, or two aligned text files; .gz, .xz and .zst are read as they are.
+        output: Folder of the model.
+        recipe: fast, tiny, small, base or big, or a TOML file.
+        valid: Files with validation pairs; without them some pairs are held out.
+        minutes: Length of the run, all in all; the recipe's if neither this nor --steps is given.
+        steps: Length of the run in updates; a run of given steps resumes bit for bit.
+        source_lang: Code of the source language, such as zh; recorded, and needed where a file has several.
+        target_lang: Code of the target language, such as en.
+        start_from: A finished translator to train on with more or other text; its tokenizer is kept.
+        resume: Go on with the run in the folder.
+        overwrite: Replace the model in the folder.
+    """
+    if minutes is not None and steps is not None:
+        raise UsageError("--minutes and --steps exclude each other", hint="Give the length of the run once.")
+    if not sources and not resume:
+        raise UsageError("no text was given", hint="Name a .tsv, .tmx or .jsonl file, or two aligned text files.")
+    from pellucid.training.train_translator import train_translator
+
+    given: dict[str, object] = dict(settings or {})
+    if flags.seed is not None:
+        given["training.seed"] = flags.seed
+    if flags.precision != "auto":
+        given["training.precision"] = flags.precision
+    run = train_translator(
+        sources,
+        output,
+        recipe=recipe,
+        minutes=minutes,
+        steps=steps,
+        settings=given,
+        valid=valid or (),
+        source_lang=source_lang,
+        target_lang=target_lang,
+        start_from=start_from,
+        resume=resume,
+        overwrite=overwrite,
+        device=flags.device,
+        talk=console.say,
+    )
+    return show_training(run, output)
+
+
+def show_training(run: Iterator["Step"], output: Path) -> int:
+    """Take a run to its end, or to Ctrl-C; show how it goes; return the exit code."""
+    with _asked_to_stop() as asked, console.progress("Training", 100, "%") as bar:
+        for step in run:
+            bar.update(round(100 * step.progress, 1), _note(step))
+            if step.validation is not None:
+                _say_validation(step, step.validation)
+            if asked:
+                bar.update(round(100 * step.progress, 1), "stopping")
+                run.close()  # type: ignore[attr-defined]  # a generator: closing it writes a checkpoint
+                console.say(f"Stopped after step {step.step:,}; the same command with --resume goes on from there.")
+                return STOPPED
+    console.say(f"Try it: pellucid translate {output} --text \"…\"")
+    return 0
+
+
+def _note(step: "Step") -> str:
+    left = step.seconds * (1 / step.progress - 1) if step.progress else 0
+    return (
+        f"step {step.step:,}, loss {step.loss:.2f}, {step.tokens_per_second:,.0f} tokens/s, "
+        f"{step.padding:.0%} padding, {_duration(left)} left"
+    )
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+
+
+def _say_validation(step: "Step", found: "Validation") -> None:
+    scores = "" if found.bleu is None else f", BLEU {found.bleu:.1f}, chrF {found.chrf:.1f}"
+    best = ", best so far" if found.is_best else ""
+    console.say(f"{step.progress:4.0%}  step {step.step:,}: validation loss {found.loss:.3f}{scores}{best}")
+    if found.sample is not None:
+        source, translation, reference = found.sample
+        for name, text in (("source", source), ("now", translation), ("reference", reference)):
+            console.say(f"      {name:>9}: {text}")
+
+
+@contextmanager
+def _asked_to_stop() -> Iterator[list[int]]:
+    """Collect Ctrl-C instead of breaking off in the middle of a step; a second one breaks off."""
+    asked: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        if asked:
+            raise KeyboardInterrupt
+        asked.append(number)
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield asked
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,151 @@
+"""A killed run resumes bit for bit: the final weights are those of the run that nobody killed."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pellucid.storage.metrics import read_metrics
+from pellucid.storage.tensors import read_tensors
+from pellucid.training.train_translator import train_translator
+
+from .conftest import SMALL, generated_pairs
+
+ROOT = Path(__file__).parent.parent.parent
+STEPS = 24
+
+# Trains, prints each step's number, and, if asked to, kills itself at the n-th time that a file is forced to the disk:
+# that is in the middle of writing a checkpoint, the model or the prepared text.
+PROGRAM = """
+import os, signal, sys
+from pellucid.training.train_translator import train_translator
+source, out, settings, resume, fatal = eval(sys.argv[1])
+if fatal:
+    forced, calls = os.fsync, []
+    def fsync(handle):
+        calls.append(handle)
+        if len(calls) == fatal:
+            os.kill(os.getpid(), signal.SIGKILL)
+        forced(handle)
+    os.fsync = fsync
+for step in train_translator([source], out, steps=%d, settings=settings, resume=resume):
+    print(step.step, flush=True)
+""" % STEPS
+
+SETTINGS = {**SMALL, "training.checkpoint_steps": 5, "training.keep_checkpoints": 2, "tokenizer.dropout": 0.1}
+
+
+def _start(source: Path, out: Path, resume: bool, fatal: int = 0) -> "subprocess.Popen[str]":
+    arguments = repr((str(source), str(out), SETTINGS, resume, fatal))
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, arguments], stdout=subprocess.PIPE, text=True, env=environment
+    )
+
+
+def _run_until_killed(source: Path, out: Path, resume: bool, after_step: int | None, fatal: int = 0) -> int:
+    """Start or resume; kill after the given number of printed steps, if any; return the exit code."""
+    process = _start(source, out, resume, fatal)
+    assert process.stdout is not None
+    for printed, _ in enumerate(process.stdout, start=1):
+        if printed == after_step:
+            process.kill()
+            break
+    process.stdout.close()
+    return process.wait()
+
+
+def _assert_same_run(one: Path, other: Path) -> None:
+    for place in ("model.safetensors", f"checkpoints/step-{STEPS:08d}/model.safetensors"):
+        first, second = read_tensors(one / place), read_tensors(other / place)
+        assert first.keys() == second.keys()
+        for name in first:
+            assert first[name].equal(second[name]), name
+    steps = [[(line["step"], line["loss"]) for line in read_metrics(folder)] for folder in (one, other)]
+    assert steps[0] == steps[1]
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The text, and the folder of the run that nobody kills; tests only read it."""
+    folder = tmp_path_factory.mktemp("resume")
+    source = folder / "pairs.tsv"
+    text = "".join(f"{source}\t{target}\n" for source, target in generated_pairs(300))
+    source.write_text(text, encoding="utf-8")
+    assert _run_until_killed(source, folder / "whole", False, None) == 0
+    return source, folder / "whole"
+
+
+def test_killed_at_random_steps_it_ends_with_the_same_weights(
+    uninterrupted: tuple[Path, Path], tmp_path: Path
+) -> None:
+    source, whole = uninterrupted
+    out = tmp_path / "killed"
+    moments = random.Random(os.urandom(8))
+    killed = []
+    while _run_until_killed(source, out, bool(killed), moments.randint(1, 11)) == -signal.SIGKILL:
+        killed.append(len(killed))
+        assert len(killed) < 30
+    assert killed
+    _assert_same_run(whole, out)
+
+
+@pytest.mark.parametrize("fatal", [4, 17, 23, 30])
+def test_killed_while_a_file_is_written_it_ends_with_the_same_weights(
+    uninterrupted: tuple[Path, Path], tmp_path: Path, fatal: int
+) -> None:
+    source, whole = uninterrupted
+    out = tmp_path / "killed"
+    assert _run_until_killed(source, out, False, None, fatal) == -signal.SIGKILL
+    assert _run_until_killed(source, out, True, None) == 0
+    _assert_same_run(whole, out)
+    leftovers = [path.name for path in (*out.iterdir(), *(out / "checkpoints").iterdir()) if path.name[0] == "."]
+    assert leftovers == []
+
+
+def test_closing_the_generator_writes_a_checkpoint_from_which_it_goes_on(
+    uninterrupted: tuple[Path, Path], tmp_path: Path
+) -> None:
+    source, whole = uninterrupted
+    run = train_translator([source], tmp_path / "closed", steps=STEPS, settings=SETTINGS)
+    for step in run:
+        if step.step == 7:
+            break
+    run.close()  # type: ignore[attr-defined]
+    assert (tmp_path / "closed" / "checkpoints" / "step-00000007").is_dir()
+    list(train_translator([], tmp_path / "closed", steps=STEPS, resume=True))
+    _assert_same_run(whole, tmp_path / "closed")
+
+
+def test_a_finished_run_goes_on_only_if_more_is_asked(uninterrupted: tuple[Path, Path], tmp_path: Path) -> None:
+    source, whole = uninterrupted[0], shutil.copytree(uninterrupted[1], tmp_path / "whole")
+    before = (whole / "model.safetensors").read_bytes()
+    assert list(train_translator([source], whole, resume=True)) == []
+    assert (whole / "model.safetensors").read_bytes() == before
+    more = list(train_translator([source], whole, resume=True, steps=STEPS + 2))
+    assert [step.step for step in more] == [STEPS + 1, STEPS + 2]
+
+
+def test_without_a_checkpoint_it_starts_over_and_says_so(pairs_file: Callable[..., Path], tmp_path: Path) -> None:
+    told: list[str] = []
+    run = train_translator(
+        [pairs_file(100)], tmp_path / "new", steps=2, settings=SMALL, resume=True, talk=told.append
+    )
+    assert [step.step for step in run] == [1, 2]
+    assert any("starting over" in line for line in told)
+
+
+def test_old_checkpoints_are_pruned_and_the_best_is_kept(uninterrupted: tuple[Path, Path]) -> None:
+    _, whole = uninterrupted
+    names = sorted(path.name for path in (whole / "checkpoints").glob("step-*"))
+    state = json.loads((whole / "checkpoints" / names[-1] / "state.json").read_text())["state"]
+    assert names[-1] == f"step-{STEPS:08d}"
+    assert len(names) <= 3
+    assert f"step-{state['best_step']:08d}" in names

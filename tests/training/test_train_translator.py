@@ -1,0 +1,167 @@
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from pellucid.errors import UserError
+from pellucid.storage.tensors import read_tensors
+from pellucid.training import loop
+from pellucid.training.state import Step
+from pellucid.training.train_translator import train_translator
+
+from .conftest import SMALL
+
+PairsFile = Callable[..., Path]
+
+
+def _train(source: Path, out: Path, **options: Any) -> list[Step]:
+    settings = {**SMALL, **options.pop("settings", {})}
+    return list(train_translator([source], out, settings=settings, **options))
+
+
+def test_a_run_leaves_a_whole_model_folder(pairs_file: PairsFile, tmp_path: Path) -> None:
+    told: list[str] = []
+    steps = _train(pairs_file(), tmp_path / "model", steps=12, target_lang="en", talk=told.append)
+    assert [step.step for step in steps] == list(range(1, 13))
+    assert steps[-1].progress == 1.0
+    assert [step.step for step in steps if step.validation] == [6, 12]
+    config = json.loads((tmp_path / "model" / "config.json").read_text(encoding="utf-8"))
+    assert config["kind"] == "translator"
+    assert config["target_language"] == "en"
+    assert config["model"]["d_model"] == 32
+    report = json.loads((tmp_path / "model" / "report.json").read_text(encoding="utf-8"))
+    assert report["data"]["pairs"] == 400
+    assert report["data"]["validation"]["pairs"] == 80
+    assert report["training"]["steps"] == 12
+    losses = report["training"]["validation_losses"]
+    assert losses[report["training"]["weights"]] == min(losses.values())
+    assert any("400 pairs" in line for line in told)
+    assert {path.name for path in (tmp_path / "model").iterdir()} >= {
+        "model.safetensors", "tokenizer.json", "generation_config.json", "metrics.jsonl", "checkpoints",
+    }  # fmt: skip
+
+
+def test_metrics_have_a_line_a_logged_step(pairs_file: PairsFile, tmp_path: Path) -> None:
+    steps = _train(pairs_file(), tmp_path / "model", steps=6)
+    lines = [json.loads(line) for line in (tmp_path / "model" / "metrics.jsonl").read_text().splitlines()]
+    assert [line["step"] for line in lines] == [2, 3, 4, 6]
+    needed = {"step", "loss", "learning_rate", "gradient_norm", "tokens", "seconds", "tokens_per_second"}
+    assert all(needed <= line.keys() for line in lines)
+    assert {"valid_loss", "valid_bleu", "valid_chrf"} <= lines[1].keys()
+    assert lines[0]["loss"] == pytest.approx((steps[0].loss + steps[1].loss) / 2)
+    assert lines[-1]["tokens"] == steps[-1].tokens
+
+
+def test_training_learns_the_generated_language(pairs_file: PairsFile, tmp_path: Path) -> None:
+    steps = _train(pairs_file(600), tmp_path / "model", steps=150, settings={"training.learning_rate": 5e-3})
+    assert steps[0].loss > 3 * steps[-1].loss
+    assert steps[-1].validation is not None
+    assert steps[-1].validation.loss < 1.0
+
+
+def test_without_guidance_and_lexicon_no_aligner_runs(pairs_file: PairsFile, tmp_path: Path) -> None:
+    settings = {"initialise.lexical": False, "training.guided_weight": 0, "model.cross_positions": "none"}
+    steps = _train(pairs_file(), tmp_path / "model", steps=3, settings=settings)
+    assert all(step.guided_loss == 0 for step in steps)
+    assert not (tmp_path / "model" / "checkpoints" / "data" / "lexicon.safetensors").exists()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"tokenizer.joint": False, "model.tie_embeddings": "output"},
+        {"tokenizer.joint": False, "model.tie_embeddings": "none"},
+        {"tokenizer.kind": "characters"},
+        {"tokenizer.kind": "words", "training.label_smoothing": 0.1},
+        {"tokenizer.dropout": 0.2},
+        {"training.precision": "bfloat16", "training.average_decay": "none"},
+        {"model.positions": "alibi", "model.norm": "rmsnorm", "model.activation": "swiglu", "model.n_kv_heads": 1},
+    ],
+)
+def test_options_train(pairs_file: PairsFile, tmp_path: Path, settings: dict[str, Any]) -> None:
+    steps = _train(pairs_file(200), tmp_path / "model", steps=4, settings=settings)
+    assert all(math.isfinite(step.loss) for step in steps)
+
+
+def test_accumulation_equals_one_batch(pairs_file: PairsFile, tmp_path: Path) -> None:
+    still = {"model.dropout": 0.0}
+    whole = _train(pairs_file(), tmp_path / "whole", steps=5, settings=still)
+    parts = _train(pairs_file(), tmp_path / "parts", steps=5, settings={**still, "training.micro_batch_tokens": 30})
+    for one, other in zip(whole, parts, strict=True):
+        # float32 sums over the batch in another order
+        assert one.loss == pytest.approx(other.loss, rel=1e-4)
+        assert one.gradient_norm == pytest.approx(other.gradient_norm, rel=1e-3)
+        assert one.tokens == other.tokens
+
+
+def test_a_loss_that_is_not_finite_stops_and_leaves_the_last_checkpoint(
+    pairs_file: PairsFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rates = iter([1e-3] * 4 + [float("inf")] * 9)
+    monkeypatch.setattr(loop, "learning_rate", lambda *_: next(rates))
+    with pytest.raises(UserError) as caught:
+        _train(pairs_file(), tmp_path / "model", steps=20, settings={"training.checkpoint_steps": 4})
+    assert "step 6" in caught.value.what
+    assert "learning_rate" in caught.value.hint
+    checkpoints = sorted(path.name for path in (tmp_path / "model" / "checkpoints").glob("step-*"))
+    assert checkpoints == ["step-00000004"]
+    weights = read_tensors(tmp_path / "model" / "checkpoints" / checkpoints[0] / "model.safetensors")
+    assert all(weight.isfinite().all() for weight in weights.values())
+
+
+def test_early_stopping_after_patience(pairs_file: PairsFile, tmp_path: Path) -> None:
+    settings = {"training.learning_rate": 1e-12, "training.validations": 10, "training.patience": 2}
+    steps = _train(pairs_file(), tmp_path / "model", steps=40, settings={**settings, "training.average_decay": "none"})
+    assert len(steps) < 40
+    report = json.loads((tmp_path / "model" / "report.json").read_text(encoding="utf-8"))
+    assert report["training"]["stopped_early"]
+
+
+def test_a_folder_that_holds_a_model_is_refused(pairs_file: PairsFile, tmp_path: Path) -> None:
+    source = pairs_file()
+    _train(source, tmp_path / "model", steps=2)
+    before = (tmp_path / "model" / "model.safetensors").read_bytes()
+    with pytest.raises(UserError, match="holds a model already"):
+        train_translator([source], tmp_path / "model", steps=2)
+    assert (tmp_path / "model" / "model.safetensors").read_bytes() == before
+    _train(source, tmp_path / "model", steps=2, overwrite=True)
+
+
+def test_text_that_would_ruin_the_model_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    (tmp_path / "a.es").write_text("uno\ndos\ntres\ncuatro\n", encoding="utf-8")
+    (tmp_path / "a.en").write_text("one\ntwo\n", encoding="utf-8")
+    run = train_translator([tmp_path / "a.es", tmp_path / "a.en"], tmp_path / "model", steps=2, settings=SMALL)
+    with pytest.raises(UserError) as caught:
+        next(run)
+    assert "doctor" in caught.value.hint
+    assert not (tmp_path / "model" / "config.json").exists()
+
+
+def test_training_goes_on_from_finished_weights_with_other_text(pairs_file: PairsFile, tmp_path: Path) -> None:
+    _train(pairs_file(600), tmp_path / "first", steps=100, settings={"training.learning_rate": 5e-3})
+    other = pairs_file(300, name="other.tsv", seed=9)
+    anew = _train(other, tmp_path / "anew", steps=2)
+    on = _train(other, tmp_path / "on", steps=2, start_from=tmp_path / "first")
+    assert on[0].loss < anew[0].loss / 2
+    first, second = ((tmp_path / name / "tokenizer.json").read_bytes() for name in ("first", "on"))
+    assert first == second
+
+
+def test_given_validation_pairs_are_used_and_leave_training(pairs_file: PairsFile, tmp_path: Path) -> None:
+    source, valid = pairs_file(300), pairs_file(50, name="valid.tsv", seed=5)
+    _train(source, tmp_path / "model", steps=2, valid=[valid])
+    report = json.loads((tmp_path / "model" / "report.json").read_text(encoding="utf-8"))
+    assert report["data"]["validation"]["pairs"] == 50
+    assert report["data"]["counts"]["leak"] > 0
+
+
+def test_the_same_seed_gives_the_same_weights(pairs_file: PairsFile, tmp_path: Path) -> None:
+    weights = []
+    for name in ("one", "two"):
+        _train(pairs_file(), tmp_path / name, steps=4)
+        weights.append(read_tensors(tmp_path / name / "model.safetensors"))
+    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
