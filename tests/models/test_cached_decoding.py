@@ -16,9 +16,12 @@ from pellucid.models.encoder_decoder import EncoderDecoder, Memory
 
 Build = Callable[..., EncoderDecoder]
 
-# Longer sums in another order: float32 rounding of states of size about 1 to 10.
-CLOSE = {"atol": 5e-5, "rtol": 5e-5}
 SOURCE = torch.tensor([[3, 4, 5, 6], [7, 8, 0, 0]])
+
+
+def assert_close(one: Tensor, other: Tensor, which: object = "") -> None:
+    """Allow for float32 rounding of states of size about 1 to 10: the cache sums in another order."""
+    torch.testing.assert_close(one, other, atol=5e-5, rtol=5e-5, msg=lambda text: f"{which} {text}")
 
 
 def uncached(model: EncoderDecoder, memory: Memory, paths: list[Tensor]) -> Tensor:
@@ -71,7 +74,7 @@ def test_cached_is_uncached_for_every_choice(build: Build, positions: str) -> No
         choices = dict(zip(CHOICES, values, strict=True), positions=positions, cross_positions=next(cross_positions))
         model = build(encoder_layers=1, decoder_layers=1, **choices)
         cached, expected = search(model, steps=3, hypotheses=2, random=random)
-        torch.testing.assert_close(cached, expected, **CLOSE, msg=lambda text, c=choices: f"{c}: {text}")
+        assert_close(cached, expected, choices)
 
 
 @pytest.mark.parametrize("positions", ["sinusoidal", "rope", "alibi"])
@@ -81,7 +84,7 @@ def test_any_beam_is_uncached(build: Build, positions: str, seed: int, steps: in
     model = build(positions=positions, n_kv_heads=2)
     with torch.inference_mode():
         cached, expected = search(model, steps, hypotheses, torch.Generator().manual_seed(seed))
-    torch.testing.assert_close(cached, expected, **CLOSE)
+    assert_close(cached, expected)
 
 
 @torch.inference_mode()
@@ -89,7 +92,7 @@ def test_a_long_search_outgrows_the_first_store(build: Build) -> None:
     """The store begins with room for 32 steps and doubles; the 40th step still sees the first."""
     model = build(positions="alibi")
     cached, expected = search(model, steps=40, hypotheses=1, random=torch.Generator().manual_seed(2))
-    torch.testing.assert_close(cached, expected, **CLOSE)
+    assert_close(cached, expected)
 
 
 @torch.inference_mode()
@@ -115,7 +118,7 @@ def test_going_on_with_some_sentences_keeps_their_results(build: Build) -> None:
     for left in ([0], [1], [1, 0]):
         for step, state in enumerate(states(left, leave_at=3)):
             expected = whole[step] if step < 3 else whole[step][left]
-            torch.testing.assert_close(state, expected, **CLOSE)
+            assert_close(state, expected)
 
 
 @torch.inference_mode()
