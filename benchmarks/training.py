@@ -79,9 +79,7 @@ def pellucid_way(dtype: torch.dtype) -> Contender:
         with autocast(dtype, CPU):
             states = model.decode(batch.target_in, model.encode(batch.source))
         asked = batch.target_out != PAD
-        loss, _ = cross_entropy(
-            states[asked], model.output_embedding.weight, batch.target_out[asked], SMOOTHING, dtype
-        )
+        loss, _ = cross_entropy(states[asked], model.output_embedding.weight, batch.target_out[asked], SMOOTHING, dtype)
         (loss / batch.target_tokens).backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0, foreach=True)
         optimizer.step()
@@ -198,7 +196,8 @@ def main() -> None:
     peak = statistics.median(peaks)
     ours = statistics.median(rates[chosen.contenders[0]])
     print(f"bfloat16 matrix product: {peak / 1e9:.0f} GFLOP/s on this core; {chosen.steps} steps each, synthetic ids")
-    print("| contender | parameters | target tokens/s | share of bfloat16 peak | against the first |\n|---|---|---|---|---|")
+    print("| contender | parameters | target tokens/s | share of bfloat16 peak | against the first |")
+    print("|---|---|---|---|---|")
     for name, contender in running.items():
         size = sum({id(p): p.numel() for p in contender.parameters}.values())
         rate = statistics.median(rates[name])

@@ -62,7 +62,9 @@ class TrainingConfig(BaseModel):
     compile: bool = Field(False, description="compile the model with torch.compile (slower on CPU as measured)")
 
     log_steps: int = Field(50, gt=0, description="steps between two lines of metrics.jsonl")
-    validations: int = Field(10, ge=0, description="how often in a run validation loss and BLEU are measured")
+    validations: int = Field(
+        10, ge=0, description="how often in a run validation loss and BLEU are measured; at most every 2 minutes"
+    )
     validation_sentences: int = Field(
         200, ge=0, description="validation sentences translated for BLEU on that occasion; 0 for none"
     )

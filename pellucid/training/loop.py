@@ -28,6 +28,7 @@ from pellucid.training.state import Step, TrainingState, Validation
 __all__ = ["Run", "train"]
 
 CHECKPOINT_SECONDS = 600.0
+MINUTES_A_VALIDATION = 2
 
 
 class Observer(Protocol):
@@ -219,7 +220,10 @@ def _check_finite(loss: float, gradient_norm: float, step: int) -> None:
 
 def _validate_if_due(run: Run) -> Validation | None:
     config = run.config
-    due = math.floor(run.progress() * config.validations + 1e-9)
+    wanted = config.validations
+    if config.minutes:  # a short run has better things to do with its time
+        wanted = min(wanted, max(1, int(config.minutes / MINUTES_A_VALIDATION)))
+    due = math.floor(run.progress() * wanted + 1e-9)
     if due <= run.state.validations:
         return None
     validation = run.observer.validate(run)

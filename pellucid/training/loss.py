@@ -33,15 +33,13 @@ def cross_entropy(
     Source:
         Szegedy et al. 2016, §7 for the smoothing.
     """
-    loss, plain = _FusedCrossEntropy.apply(states.to(dtype), weight, targets, label_smoothing)
+    loss, plain = _FusedCrossEntropy.apply(states.to(dtype), weight, targets, label_smoothing)  # type: ignore[no-untyped-call]
     return loss, plain
 
 
 class _FusedCrossEntropy(torch.autograd.Function):
     @staticmethod
-    def forward(
-        ctx: Any, states: Tensor, weight: Tensor, targets: Tensor, smoothing: float
-    ) -> tuple[Tensor, Tensor]:
+    def forward(ctx: Any, states: Tensor, weight: Tensor, targets: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
         narrow = weight.to(states.dtype)
         vocab_size = len(weight)
         state_gradient = torch.empty_like(states)

@@ -1,4 +1,4 @@
-"""From the user's files to what a run trains on: checked, held out, cut into tokens, aligned; whole on disk or not at all."""
+"""From the user's files to what a run trains on: checked, held out, cut into tokens, aligned, and put on disk."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,7 +19,6 @@ from pellucid.generation.placeholders import protect
 from pellucid.storage.files import new_folder, write_text
 from pellucid.storage.id_store import IdStoreWriter
 from pellucid.storage.model_folder import read_json, write_json
-from pellucid.tokenizers.tokenizer import Tokenizer
 from pellucid.tokenizers.tokenizer_file import load_tokenizer
 from pellucid.tokenizers.training import train_tokenizer
 from pellucid.training.pairs_on_disk import PairsOnDisk, TokenizerPair
@@ -185,9 +184,7 @@ def _trained_tokenizers(pairs: Callable[[], Iterator[SentencePair]], recipe: Tra
     )
 
 
-def _write_ids(
-    pairs: Iterator[SentencePair], folder: Path, tokenizers: TokenizerPair, max_tokens: int | None
-) -> int:
+def _write_ids(pairs: Iterator[SentencePair], folder: Path, tokenizers: TokenizerPair, max_tokens: int | None) -> int:
     """Write the ids of pairs, each with the end token; return how many pairs had too many of them."""
     folder.mkdir()
     left_out = 0

@@ -67,8 +67,7 @@ def load_recipe(recipe: str | Path = "fast", overrides: Mapping[str, object] | N
     for name, value in (overrides or {}).items():
         _check_name(name, UsageError, f"--{name}")
         section, field = name.split(".")
-        admits_none = type(None) in get_args(_sections()[section].model_fields[field].annotation)
-        content.setdefault(section, {})[field] = None if value == "none" and admits_none else value
+        content.setdefault(section, {})[field] = value
     return _validated(content, UsageError, "")
 
 
@@ -105,18 +104,34 @@ def _check_name(name: str, kind: type[UserError], where: str) -> None:
 
 
 def _nearest(name: str, known: list[str]) -> str:
-    """Return which setting was meant: the same field of another section, else the name most alike."""
+    """Return which setting was meant: the same field of other sections, else the name most alike."""
     field = name.split(".")[-1]
     near = [full for full in known if full.split(".")[1] == field] or difflib.get_close_matches(name, known, 1, 0.6)
     if not near:
         by_field = {full.split(".")[1]: full for full in known}
         near = [by_field[like] for like in difflib.get_close_matches(field, list(by_field), 1, 0.6)]
-    return f"Did you mean --{near[0]}?" if near else "`pellucid train translator --help` lists them."
+    return f"Did you mean --{' or --'.join(near)}?" if near else "`pellucid train translator --help` lists them."
+
+
+def _unset(content: dict[str, Any]) -> dict[str, Any]:
+    """Turn `none` into None where a setting may be unset: TOML and command lines have no null."""
+    sections = _sections()
+    return {
+        section: {
+            name: None if value == "none" and _may_be_unset(sections[section], name) else value
+            for name, value in fields.items()
+        }
+        for section, fields in content.items()
+    }
+
+
+def _may_be_unset(section: type[BaseModel], field: str) -> bool:
+    return type(None) in get_args(section.model_fields[field].annotation)
 
 
 def _validated(content: dict[str, Any], kind: type[UserError], where: str) -> TranslatorRecipe:
     try:
-        return TranslatorRecipe.model_validate(content)
+        return TranslatorRecipe.model_validate(_unset(content))
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"][:2])

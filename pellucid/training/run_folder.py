@@ -46,7 +46,7 @@ class RunFolder:
         """Measure loss and BLEU of the averaged weights on the validation pairs."""
         if not self.prepared.valid_text:
             return None
-        with weights_in_place(run.model, run.average and run.average.weights):
+        with weights_in_place(run.model, run.average.weights if run.average else None):
             loss = validation_loss(run, self.prepared)
             scores, sample = self._translated(run)
         best = run.state.best_loss
@@ -60,7 +60,7 @@ class RunFolder:
         remembered = _optimizer_tensors(run.optimizer)
         write_checkpoint(self.folder, Checkpoint(run.state.step, {**weights, **averaged}, remembered, state))
         prune(self.folder, run.config.keep_checkpoints, run.state.best_step or None)
-        with weights_in_place(run.model, run.average and run.average.weights):
+        with weights_in_place(run.model, run.average.weights if run.average else None):
             save_weights(run.model, self.folder / "model.safetensors")
 
     def log(self, step: Step, run: Run) -> None:

@@ -101,7 +101,5 @@ class TrainingState:
     def after_validation(self, loss: float) -> Self:
         """Return the state with one validation more."""
         if self.best_loss is None or loss < self.best_loss:
-            return replace(
-                self, validations=self.validations + 1, best_loss=loss, best_step=self.step, since_best=0
-            )
+            return replace(self, validations=self.validations + 1, best_loss=loss, best_step=self.step, since_best=0)
         return replace(self, validations=self.validations + 1, since_best=self.since_best + 1)

@@ -110,9 +110,7 @@ def _train(
     data = folder / "checkpoints" / "data"
     if checkpoint is None:
         kept = read_tokenizers(Path(start_from)) if start_from else None
-        prepared = prepare(
-            sources, data, recipe, valid=valid, languages=languages, tokenizers=kept, talk=talk
-        )
+        prepared = prepare(sources, data, recipe, valid=valid, languages=languages, tokenizers=kept, talk=talk)
         _write_head(folder, recipe, prepared)
     else:
         prepared = read_prepared(data, recipe)

@@ -26,7 +26,7 @@ STEPS = 24
 PROGRAM = """
 import os, signal, sys
 from pellucid.training.train_translator import train_translator
-source, out, settings, resume, fatal = eval(sys.argv[1])
+source, out, steps, settings, resume, fatal = eval(sys.argv[1])
 if fatal:
     forced, calls = os.fsync, []
     def fsync(handle):
@@ -35,15 +35,15 @@ if fatal:
             os.kill(os.getpid(), signal.SIGKILL)
         forced(handle)
     os.fsync = fsync
-for step in train_translator([source], out, steps=%d, settings=settings, resume=resume):
+for step in train_translator([source], out, steps=steps, settings=settings, resume=resume):
     print(step.step, flush=True)
-""" % STEPS
+"""
 
 SETTINGS = {**SMALL, "training.checkpoint_steps": 5, "training.keep_checkpoints": 2, "tokenizer.dropout": 0.1}
 
 
 def _start(source: Path, out: Path, resume: bool, fatal: int = 0) -> "subprocess.Popen[str]":
-    arguments = repr((str(source), str(out), SETTINGS, resume, fatal))
+    arguments = repr((str(source), str(out), STEPS, SETTINGS, resume, fatal))
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     return subprocess.Popen(
         [sys.executable, "-c", PROGRAM, arguments], stdout=subprocess.PIPE, text=True, env=environment
@@ -83,17 +83,15 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]
     return source, folder / "whole"
 
 
-def test_killed_at_random_steps_it_ends_with_the_same_weights(
-    uninterrupted: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_killed_at_random_steps_it_ends_with_the_same_weights(uninterrupted: tuple[Path, Path], tmp_path: Path) -> None:
     source, whole = uninterrupted
     out = tmp_path / "killed"
     moments = random.Random(os.urandom(8))
-    killed = []
-    while _run_until_killed(source, out, bool(killed), moments.randint(1, 11)) == -signal.SIGKILL:
-        killed.append(len(killed))
-        assert len(killed) < 30
-    assert killed
+    kills = 0
+    while _run_until_killed(source, out, kills > 0, moments.randint(1, 11)) == -signal.SIGKILL:
+        kills += 1
+        assert kills < 30
+    assert kills > 0
     _assert_same_run(whole, out)
 
 
@@ -135,9 +133,7 @@ def test_a_finished_run_goes_on_only_if_more_is_asked(uninterrupted: tuple[Path,
 
 def test_without_a_checkpoint_it_starts_over_and_says_so(pairs_file: Callable[..., Path], tmp_path: Path) -> None:
     told: list[str] = []
-    run = train_translator(
-        [pairs_file(100)], tmp_path / "new", steps=2, settings=SMALL, resume=True, talk=told.append
-    )
+    run = train_translator([pairs_file(100)], tmp_path / "new", steps=2, settings=SMALL, resume=True, talk=told.append)
     assert [step.step for step in run] == [1, 2]
     assert any("starting over" in line for line in told)
 
