@@ -29,8 +29,10 @@ class Corpus(NamedTuple):
         target_ids: uint32 [target tokens].
         source_lengths: int32 [pairs].
         group_starts: int64 [source vocabulary + 1], where the occurrences of each source id start.
-        pair: int32 [source tokens], in which pair an occurrence stands.
-        position: int32 [source tokens], and where in it.
+        first: int32 [source tokens], where the target sentence across from an occurrence starts in `target_ids`;
+            kept beside `length` and `place`, though they follow from the pair: memory is waited for once, not thrice.
+        length: int32 [source tokens], and how many tokens it has.
+        place: int32 [source tokens], where the occurrence's own e^x stands in `rise`.
         rise: float32, e^(λ(k+½)/n) for k < n, at n(n−1)/2 + k for each length n.
         fall: float32, its inverse.
     """
@@ -39,8 +41,9 @@ class Corpus(NamedTuple):
     target_ids: NDArray[numpy.uint32]
     source_lengths: NDArray[numpy.int32]
     group_starts: NDArray[numpy.int64]
-    pair: NDArray[numpy.int32]
-    position: NDArray[numpy.int32]
+    first: NDArray[numpy.int32]
+    length: NDArray[numpy.int32]
+    place: NDArray[numpy.int32]
     rise: NDArray[numpy.float32]
     fall: NDArray[numpy.float32]
 
@@ -69,18 +72,19 @@ def lay_out(
     rise = numpy.exp(tension * (place + 0.5) / size)
     group_starts = numpy.zeros(source_vocab_size + 1, numpy.int64)
     numpy.cumsum(numpy.bincount(source_ids, minlength=source_vocab_size), out=group_starts[1:])
-    pair, position = numpy.empty(len(source_ids), numpy.int32), numpy.empty(len(source_ids), numpy.int32)
-    _group(source_ids, source_lengths.astype(numpy.int32), group_starts[:-1].copy(), pair, position)
-    return Corpus(
+    corpus = Corpus(
         target_starts=numpy.concatenate([numpy.zeros(1, numpy.int64), numpy.cumsum(target_lengths)]),
         target_ids=target_ids,
         source_lengths=source_lengths.astype(numpy.int32),
         group_starts=group_starts,
-        pair=pair,
-        position=position,
+        first=numpy.empty(len(source_ids), numpy.int32),
+        length=numpy.empty(len(source_ids), numpy.int32),
+        place=numpy.empty(len(source_ids), numpy.int32),
         rise=rise.astype(numpy.float32),
         fall=(1 / rise).astype(numpy.float32),
     )
+    _group(source_ids, group_starts[:-1].copy(), corpus)
+    return corpus
 
 
 class Rows(NamedTuple):
@@ -148,14 +152,17 @@ class Tables:
 
 
 @kernel
-def _group(source_ids: Array, source_lengths: Array, next_place: Array, pair: Array, position: Array) -> None:
-    """Note for each source id, in order, in which pair and where in it the id stands."""
+def _group(source_ids: Array, next_free: Array, corpus: Corpus) -> None:
+    """Note for each source id, in order, what each of its occurrences needs."""
     token = 0
-    for n in range(len(source_lengths)):
-        for i in range(source_lengths[n]):
-            place = next_place[source_ids[token]]
-            next_place[source_ids[token]] += 1
-            pair[place], position[place] = n, i
+    for n in range(len(corpus.source_lengths)):
+        n_source = corpus.source_lengths[n]
+        for i in range(n_source):
+            occurrence = next_free[source_ids[token]]
+            next_free[source_ids[token]] += 1
+            corpus.first[occurrence] = corpus.target_starts[n]
+            corpus.length[occurrence] = corpus.target_starts[n + 1] - corpus.target_starts[n]
+            corpus.place[occurrence] = n_source * (n_source - 1) // 2 + i
             token += 1
 
 
@@ -166,9 +173,8 @@ def _count_entries(corpus: Corpus, stamps: Array) -> Array:
     for s in range(len(row_starts) - 1):
         count = 0
         for occurrence in range(corpus.group_starts[s], corpus.group_starts[s + 1]):
-            n = corpus.pair[occurrence]
-            for token in range(corpus.target_starts[n], corpus.target_starts[n + 1]):
-                t = corpus.target_ids[token]
+            first = corpus.first[occurrence]
+            for t in corpus.target_ids[first : first + corpus.length[occurrence]]:
                 if stamps[t] != s:
                     stamps[t] = s
                     count += 1
@@ -182,9 +188,8 @@ def _fill_columns(corpus: Corpus, row_starts: Array, stamps: Array, columns: Arr
     for s in range(len(row_starts) - 1):
         end = row_starts[s]
         for occurrence in range(corpus.group_starts[s], corpus.group_starts[s + 1]):
-            n = corpus.pair[occurrence]
-            for token in range(corpus.target_starts[n], corpus.target_starts[n + 1]):
-                t = corpus.target_ids[token]
+            first = corpus.first[occurrence]
+            for t in corpus.target_ids[first : first + corpus.length[occurrence]]:
                 if stamps[t] != s:
                     stamps[t] = s
                     columns[end] = t
@@ -284,12 +289,10 @@ def _digamma(x: float) -> Any:
 @kernel
 def _across(corpus: Corpus, occurrence: int) -> tuple[slice, float, float, Array, Array]:
     """Return where the target sentence across from an occurrence lies, e^x and e^−x of it, all e^y and all e^−y."""
-    n, i = corpus.pair[occurrence], corpus.position[occurrence]
-    first, end = corpus.target_starts[n], corpus.target_starts[n + 1]
-    n_source, n_target = corpus.source_lengths[n], end - first
-    x, y = n_source * (n_source - 1) // 2 + i, n_target * (n_target - 1) // 2
-    table = slice(y, y + n_target)
-    return slice(first, end), corpus.rise[x], corpus.fall[x], corpus.rise[table], corpus.fall[table]
+    first, length, x = corpus.first[occurrence], corpus.length[occurrence], corpus.place[occurrence]
+    y = length * (length - 1) // 2
+    table = slice(y, y + length)
+    return slice(first, first + length), corpus.rise[x], corpus.fall[x], corpus.rise[table], corpus.fall[table]
 
 
 @kernel
