@@ -1,0 +1,40 @@
+"""How text is generated, unless told otherwise (`generation.*` in a recipe; generation_config.json of a model)."""
+
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+__all__ = ["GenerationConfig"]
+
+
+class GenerationConfig(BaseModel):
+    """Settings of the search, of batches, and of what is done to the text around it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    beam: int = Field(4, ge=1, description="hypotheses kept side by side; 1 is greedy")
+    n_best: int = Field(1, ge=1, description="translations returned for each text, at most as many as the beam is wide")
+    length_penalty: float = Field(
+        1.0, ge=0, description="α in score = log-probability / length^α; 1: mean per token, 0: plain, longer with more"
+    )
+    min_length: int = Field(0, ge=0, description="fewest tokens of a translation before its end")
+    max_length_ratio: float = Field(3.0, ge=0, description="most tokens of a translation per source token …")
+    max_length_extra: int = Field(30, ge=1, description="… plus this many; a translation cut there carries a warning")
+    no_repeat_ngram: int = Field(0, ge=0, description="no sequence of so many tokens may occur twice; 0: any may")
+    batch_tokens: int = Field(4096, ge=1, description="source tokens, padding included, times beam, translated at once")
+    split_above: int = Field(
+        100, ge=8, description="lines of more source tokens are split at sentence ends and the parts translated alone"
+    )
+    protect_placeholders: bool = Field(
+        True, description="keep {{name}}, {0}, %s, ###T01###, tags, URLs and e-mail addresses byte for byte"
+    )
+
+    @model_validator(mode="after")
+    def _n_best_fits(self) -> Self:
+        if self.n_best > self.beam:
+            raise ValueError(f"n_best {self.n_best} needs a beam at least as wide, got beam {self.beam}")
+        return self
+
+    def max_length(self, source_tokens: int) -> int:
+        """Return the most tokens, without the end, that a translation of so many source tokens may have."""
+        return int(self.max_length_ratio * source_tokens) + self.max_length_extra

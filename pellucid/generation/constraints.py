@@ -1,0 +1,124 @@
+"""What a translation may not contain next: set to −inf among the logits of a step."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from pellucid.generation.config import GenerationConfig
+
+__all__ = ["Constraints", "Symbols", "padded"]
+
+
+class Symbols(NamedTuple):
+    """The ids with a meaning of their own."""
+
+    pad_id: int
+    start_id: int
+    end_id: int
+    placeholder_ids: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """The limits of some sentences' translations.
+
+    Attributes:
+        longest: most tokens of each translation, without the end, [batch].
+        prefixes: ids each translation must begin with, −1 after them, [batch prefix].
+        placeholder_ids: ids that stand for what is kept as it is, [placeholders].
+        placeholder_counts: how often each source holds each of them, [batch placeholders].
+    """
+
+    symbols: Symbols
+    min_length: int
+    no_repeat_ngram: int
+    longest: Int[Tensor, " batch"]
+    prefixes: Int[Tensor, "batch prefix"]
+    placeholder_ids: Int[Tensor, " placeholders"]
+    placeholder_counts: Int[Tensor, "batch placeholders"]
+
+    @classmethod
+    def of(
+        cls,
+        source: Int[Tensor, "batch source"],
+        symbols: Symbols,
+        config: GenerationConfig,
+        prefixes: Sequence[Sequence[int]],
+        most_positions: int | None,
+    ) -> "Constraints":
+        """Return the limits for these sources.
+
+        Args:
+            source: ids with the end token, padded.
+            prefixes: ids each translation must begin with.
+            most_positions: how many target positions the model has, the start's included; None for any number.
+        """
+        lengths = (source != symbols.pad_id).sum(1) - 1
+        longest = [
+            max(config.max_length(tokens), len(prefix) + config.max_length_extra)
+            for tokens, prefix in zip(lengths.tolist(), prefixes, strict=True)
+        ]
+        if most_positions is not None:
+            longest = [min(length, most_positions - 1) for length in longest]
+        placeholders = torch.tensor(list(symbols.placeholder_ids), dtype=torch.int64, device=source.device)
+        return cls(
+            symbols,
+            config.min_length,
+            config.no_repeat_ngram,
+            torch.tensor(longest, device=source.device),
+            padded(prefixes, -1, source.device),
+            placeholders,
+            (source[:, :, None] == placeholders).sum(1),
+        )
+
+    def apply(
+        self, logits: Float[Tensor, "batch hypotheses vocab_size"], ids: Int[Tensor, "batch hypotheses step"]
+    ) -> None:
+        """Set to −inf, in place, what may not follow `ids`."""
+        step = ids.shape[-1]
+        logits[:, :, [self.symbols.pad_id, self.symbols.start_id]] = -torch.inf
+        if step < self.min_length:
+            logits[:, :, self.symbols.end_id] = -torch.inf
+        if len(self.placeholder_ids):
+            used = (ids[:, :, :, None] == self.placeholder_ids).sum(2)
+            spent = used >= self.placeholder_counts[:, None]
+            logits[:, :, self.placeholder_ids] = logits[:, :, self.placeholder_ids].masked_fill(spent, -torch.inf)
+        if 0 < self.no_repeat_ngram <= step:
+            logits.masked_fill_(_would_repeat(ids, self.no_repeat_ngram, logits.shape[-1]), -torch.inf)
+        if step < self.prefixes.shape[1]:
+            forced = self.prefixes[:, step]
+            others = torch.arange(logits.shape[-1], device=logits.device) != forced[:, None]
+            logits.masked_fill_((others & (forced >= 0)[:, None])[:, None], -torch.inf)
+
+    def select(self, sentences: Int[Tensor, " left"]) -> "Constraints":
+        """Return the limits of these sentences only."""
+        return Constraints(
+            self.symbols,
+            self.min_length,
+            self.no_repeat_ngram,
+            self.longest[sentences],
+            self.prefixes[sentences],
+            self.placeholder_ids,
+            self.placeholder_counts[sentences],
+        )
+
+
+def _would_repeat(ids: Tensor, n: int, vocab_size: int) -> Tensor:
+    """Return True for each token that would complete a sequence of `n` that `ids` holds already."""
+    held = ids.unfold(2, n, 1)  # [batch hypotheses place n]
+    tail = ids[:, :, ids.shape[-1] - n + 1 :]
+    same_start = (held[..., :-1] == tail[:, :, None]).all(-1)
+    last = held[..., -1].where(same_start, vocab_size)  # one column too many: where nothing matches
+    repeats = torch.zeros(*ids.shape[:2], vocab_size + 1, dtype=torch.bool, device=ids.device)
+    return repeats.scatter_(2, last, True)[:, :, :-1]
+
+
+def padded(rows: Sequence[Sequence[int]], filler: int, device: torch.device) -> Int[Tensor, "batch seq"]:
+    """Stack rows of ids, the short ones filled up with `filler`."""
+    longest = max(len(row) for row in rows)
+    filled = [[*row, *[filler] * (longest - len(row))] for row in rows]
+    return torch.tensor(filled, dtype=torch.int64, device=device).reshape(len(rows), longest)

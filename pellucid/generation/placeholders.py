@@ -1,0 +1,205 @@
+"""What must come out of a translation byte for byte: `{{name}}`, `%s`, `###T01###`, tags, URLs, e-mail addresses."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from pellucid.generation.sentences import is_unspaced
+
+__all__ = ["Protected", "balance", "kept_whole", "protect", "protect_pair", "put_back", "put_in", "spans"]
+
+_PATTERN = re.compile(
+    r"(?P<tag></?[A-Za-z][\w:.-]*(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s\"'>]+))*\s*/?>)"
+    r"|(?P<other>"
+    r"\{\{[^{}\n]+\}\}"  # {{person.name}}
+    r"|\$?\{[A-Za-z0-9_][\w.:\[\]-]*\}"  # {0}, {name}, ${name}, {x:.2f}
+    r"|\{\}"
+    r"|%\([A-Za-z_]\w*\)[#0+-]*\d*(?:\.\d+)?[sdifgrxX]"  # %(name)s
+    r"|%(?:\d+\$)?[#0+-]*\d*(?:\.\d+)?(?:hh?|ll?)?[sdiufgxXc@](?![A-Za-z])"  # %s, %1$d, %.2f
+    r"|\#\#\#[A-Za-z0-9_]+\#\#\#"
+    r"|&(?:[A-Za-z]{2,8}|\#\d{1,6}|\#x[0-9A-Fa-f]{1,6});"
+    r"|https?://[^\s<>\"'，。、）」』”]*[^\s<>\"'，。、）」』”.,;:!?)\]]"
+    r"|[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}"
+    r")"
+)
+_TAG = re.compile(r"<(?P<close>/?)(?P<name>[A-Za-z][\w:.-]*)[^>]*?(?P<alone>/?)>")
+
+
+class Protected(NamedTuple):
+    """A text whose placeholders are numbered.
+
+    Attributes:
+        segments: text, and where a placeholder stands the number of its value.
+        values: the placeholders themselves; equal ones have one number.
+    """
+
+    segments: list[str | int]
+    values: list[str]
+
+    @property
+    def bare(self) -> str:
+        """The text without its placeholders; where one stood between two spaces one space is left."""
+        text = ""
+        for segment in self.segments:
+            if isinstance(segment, str):
+                doubled = text[-1:].isspace() or not text
+                text += segment.lstrip() if doubled and segment[:1].isspace() else segment
+        return text
+
+
+def spans(text: str) -> list[tuple[int, int]]:
+    """Return where the placeholders of a text stand, start and end."""
+    return [match.span() for match in _PATTERN.finditer(text)]
+
+
+def protect(text: str, values: Sequence[str] = ()) -> Protected:
+    """Number the placeholders of a text, in the order they first appear.
+
+    Args:
+        text: any text; `put_back` of the result is the text again.
+        values: placeholders that have the first numbers already.
+    """
+    numbers = {value: number for number, value in enumerate(values)}
+    segments: list[str | int] = []
+    done = 0
+    for start, end in spans(text):
+        if done < start:
+            segments.append(text[done:start])
+        segments.append(numbers.setdefault(text[start:end], len(numbers)))
+        done = end
+    if done < len(text):
+        segments.append(text[done:])
+    return Protected(segments, list(numbers))
+
+
+def protect_pair(source: str, target: str, most: int = 10) -> tuple[Protected, Protected] | None:
+    """Number the placeholders of a sentence pair alike.
+
+    None if the sides do not hold the same ones equally often, or more than `most` different ones.
+    """
+    one = protect(source)
+    other = protect(target, one.values)
+    if _count(one.segments) != _count(other.segments) or len(one.values) > most:
+        return None
+    return one, other
+
+
+def put_back(segments: Iterable[str | int], values: Sequence[str]) -> str:
+    """Return the text with its placeholders where their numbers stand."""
+    return "".join(segment if isinstance(segment, str) else values[segment] for segment in segments)
+
+
+def balance(segments: Iterable[str | int], values: Sequence[str]) -> list[str]:
+    """Return the tags that are left when each opening one is struck out with its closing one; none if balanced."""
+    left: list[str] = []
+    for segment in segments:
+        match = _TAG.fullmatch(values[segment]) if isinstance(segment, int) else None
+        if match is None or match["alone"]:
+            continue
+        opening = f"<{match['name']}"
+        if match["close"] and left and left[-1] == opening:
+            left.pop()
+        else:
+            left.append(f"</{match['name']}" if match["close"] else opening)
+    return left
+
+
+def kept_whole(source: Protected, segments: Sequence[str | int]) -> bool:
+    """Tell whether a translation's segments hold the source's placeholders, each as often, and tags as balanced."""
+    return _count(source.segments) == _count(segments) and balance(source.segments, source.values) == balance(
+        segments, source.values
+    )
+
+
+def put_in(source: Protected, translation: str, places: Sequence[int]) -> str:
+    """Insert the source's placeholders into a translation that was made without them.
+
+    Args:
+        source: what was translated; its `bare` text is what the model saw.
+        translation: of the bare text.
+        places: for each placeholder of the source, in order, the character of the translation it stands before.
+    """
+    wanted = [segment for segment in source.segments if isinstance(segment, int)]
+    at = [_word_edge(translation, place) for place in places]
+    for _ in range(2):
+        pieces = _pieces(translation, wanted, at)
+        if balance(pieces, source.values) == balance(source.segments, source.values):
+            break
+        at = _in_order(source, at, len(translation))
+    gaps = _neighbours(source)
+    text = ""
+    for i, piece in enumerate(pieces):
+        if isinstance(piece, str):
+            text += piece
+            continue
+        value, (before, after) = source.values[piece], gaps[piece]
+        following = pieces[i + 1] if i + 1 < len(pieces) else ""
+        text += _space_between(text, value, before) + value
+        if isinstance(following, str):
+            text += _space_between(value, following, after)
+    return text
+
+
+def _count(segments: Iterable[str | int]) -> Counter[str | int]:
+    return Counter(segment for segment in segments if isinstance(segment, int))
+
+
+def _word_edge(text: str, place: int) -> int:
+    """Move a place inside a word to the word's start."""
+    while 0 < place < len(text) and _joined_letters(text[place - 1], text[place]):
+        place -= 1
+    return place
+
+
+def _joined_letters(left: str, right: str) -> bool:
+    return left.isalnum() and right.isalnum() and not (is_unspaced(left) or is_unspaced(right))
+
+
+def _pieces(text: str, numbers: Sequence[int], at: Sequence[int]) -> list[str | int]:
+    order = sorted(range(len(at)), key=lambda i: (at[i], i))
+    pieces: list[str | int] = []
+    done = 0
+    for i in order:
+        if done < at[i]:
+            pieces.append(text[done : at[i]])
+        pieces.append(numbers[i])
+        done = max(done, at[i])
+    if done < len(text):
+        pieces.append(text[done:])
+    return pieces
+
+
+def _in_order(source: Protected, at: Sequence[int], length: int) -> list[int]:
+    """Return places in the order of the source: each as far as the one before it; tags are then as balanced as there."""
+    moved: list[int] = []
+    for place in at:
+        moved.append(min(length, max(place, moved[-1] if moved else 0)))
+    return moved
+
+
+def _neighbours(source: Protected) -> dict[int, tuple[bool, bool]]:
+    """Return for each placeholder whether a space, or a script without spaces, stood before and after it."""
+    found: dict[int, tuple[bool, bool]] = {}
+    for i, segment in enumerate(source.segments):
+        if isinstance(segment, int) and segment not in found:
+            tag = source.values[segment].startswith("<")
+            before = source.segments[i - 1] if i else ""
+            after = source.segments[i + 1] if i + 1 < len(source.segments) else ""
+            found[segment] = (
+                isinstance(before, str) and _apart(before[-1:], tag),
+                isinstance(after, str) and _apart(after[:1], tag),
+            )
+    return found
+
+
+def _apart(neighbour: str, tag: bool) -> bool:
+    return neighbour.isspace() or (not tag and bool(neighbour) and is_unspaced(neighbour))
+
+
+def _space_between(left: str, right: str, apart: bool) -> str:
+    if not apart or not left or not right or left[-1].isspace() or right[0].isspace():
+        return ""
+    placeholder_left = right[0].isalnum() and not is_unspaced(right[0])
+    placeholder_right = left[-1].isalnum() and not is_unspaced(left[-1])
+    return " " if placeholder_left or placeholder_right else ""

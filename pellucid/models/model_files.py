@@ -1,0 +1,89 @@
+"""Weights on disk: model.safetensors of a model folder, float32, a tied matrix stored once."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from torch import Tensor
+
+from pellucid.errors import UserError
+from pellucid.models.config import EncoderDecoderConfig
+from pellucid.models.encoder_decoder import EncoderDecoder
+from pellucid.storage.tensors import read_tensors, write_tensors
+
+__all__ = ["build_translator_model", "own_weights", "save_weights"]
+
+_PAD_ID = 0
+
+
+def own_weights(model: EncoderDecoder) -> dict[str, Tensor]:
+    """Return the model's weights by name; of several names for one matrix (tied embeddings) the first only."""
+    weights: dict[str, Tensor] = {}
+    seen: set[int] = set()
+    for name, weight in model.named_parameters(remove_duplicate=False):
+        if id(weight) not in seen:
+            seen.add(id(weight))
+            weights[name] = weight.detach()
+    return weights
+
+
+def save_weights(model: EncoderDecoder, path: str | Path) -> None:
+    """Write the model's weights in float32, whole or not at all.
+
+    Raises:
+        UserError: if the disk is full or the file cannot be written.
+    """
+    write_tensors(path, {name: weight.float() for name, weight in own_weights(model).items()})
+
+
+def build_translator_model(config: Mapping[str, Any], weights_path: str | Path) -> EncoderDecoder:
+    """Build the model that config.json describes and fill it with the weights of a file.
+
+    Args:
+        config: with `model` (the fields of EncoderDecoderConfig), `source_vocab_size`, `target_vocab_size`, and, where
+            it is not 0, `pad_id`.
+        weights_path: what `save_weights` wrote.
+
+    Raises:
+        UserError: if the description is incomplete, or the weights are missing, damaged, or of another model.
+    """
+    try:
+        shape = EncoderDecoderConfig.model_validate(config["model"])
+        source_vocab_size, target_vocab_size = int(config["source_vocab_size"]), int(config["target_vocab_size"])
+    except (KeyError, TypeError, ValueError, ValidationError) as error:
+        raise UserError(
+            f"config.json does not describe a translator: {_first_line(error)}",
+            where=str(Path(weights_path).parent / "config.json"),
+            hint="Copy the folder again from where it is whole, or train again.",
+        ) from error
+    model = EncoderDecoder(shape, source_vocab_size, target_vocab_size, int(config.get("pad_id", _PAD_ID)))
+    expected = own_weights(model)
+    stored = read_tensors(weights_path)
+    if wrong := _first_difference(expected, stored):
+        raise UserError(
+            f"the weights are not those of the model in config.json: {wrong}",
+            where=str(weights_path),
+            hint="config.json and model.safetensors must come from the same run; copy the folder again.",
+        )
+    for name, weight in expected.items():
+        weight.copy_(stored[name])
+    return model.eval()
+
+
+def _first_difference(expected: Mapping[str, Tensor], stored: Mapping[str, Tensor]) -> str:
+    if missing := [name for name in expected if name not in stored]:
+        return f"{missing[0]} is missing"
+    if unknown := [name for name in stored if name not in expected]:
+        return f"{unknown[0]} is not part of it"
+    for name, weight in expected.items():
+        if weight.shape != stored[name].shape:
+            return f"{name} has shape {list(stored[name].shape)}, expected {list(weight.shape)}"
+    return ""
+
+
+def _first_line(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    return f"{error.args[0]} is missing" if isinstance(error, KeyError) else str(error)
