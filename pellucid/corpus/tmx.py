@@ -88,15 +88,24 @@ def read_tmx(file: str, languages: Languages) -> Iterator[RawPair]:
     try:
         for unit in _units(file, _Collector()):
             codes = _codes(unit)
-            source, target = find_language(languages.source, codes), find_language(languages.target, codes)
             if not languages.asked:
                 _refuse_third(file, codes, languages)
+            source, target = (_matching(code, codes, languages) for code in (languages.source, languages.target))
             if source is None and target is None:
                 continue
             yield _pair(file, unit, source, target)
     except _BrokenXml as error:
         place = Place(file, error.line)
         yield RawPair("", "", place, place, (Fault("tmx", place, error.message),))
+
+
+def _matching(wanted: str, codes: list[str], languages: Languages) -> str | None:
+    """Return the code of a unit that is meant; where nobody asked for a region, any region will do."""
+    found = find_language(wanted, codes)
+    sides = {first_subtag(code) for code in languages[:2] if code}
+    if found is None and not languages.asked and len(sides) == 2:
+        return next((code for code in codes if first_subtag(code) == first_subtag(wanted)), None)
+    return found
 
 
 def _pair(file: str, unit: _Unit, source: str | None, target: str | None) -> RawPair:

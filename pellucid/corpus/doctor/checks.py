@@ -44,7 +44,7 @@ _TABLE = (
         "shift",
         "error",
         "from a line on, one side seems to run some lines ahead of the other, by lengths, numbers, names and marks; "
-        "if it heals and concerns at most 0.5 % of the pairs, they are left out and training goes on",
+        "stretches of at most 60 pairs that heal, 2 % of all pairs together, are only left out",
         "pairs the lines anew along the likeliest path and leaves out the odd ones",
         "Look at the line and mend the file, let --fix pair the lines anew, or --skip shift if the text is right.",
     ),

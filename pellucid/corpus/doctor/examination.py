@@ -1,7 +1,7 @@
 """The whole examination: what is wrong with a text, and the pairs that remain."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
@@ -33,7 +33,8 @@ __all__ = ["Examination", "examine"]
 _BLOCK = 8192  # pairs judged at once; a multiple of 8, so that bits pack without gaps
 _SAMPLE_OF_GROUP = 2000  # pairs from which is learnt what is usual
 _SAMPLE = 20_000
-_LITTLE = 0.005  # share of the pairs that may stand in stretches that heal, without training refusing the text
+_LITTLE = 0.02  # share of the pairs that may stand in stretches that heal, without training refusing the text
+_SHORT = 60  # pairs that such a stretch may have: real texts have them, where a chapter is numbered otherwise
 
 Stamp = tuple[str, int, int]
 
@@ -45,13 +46,15 @@ class Examination:
     Args:
         report: what was found.
         languages: codes of both sides, None where unknown.
+        options: limits and levels by which it was judged.
     """
 
     report: DoctorReport
     languages: Languages
-    _text: "_Text"
-    _used: NDArray[numpy.uint8]
-    _stamps: tuple[Stamp, ...]
+    options: DataConfig
+    _text: "_Text" = field(repr=False)
+    _used: NDArray[numpy.uint8] = field(repr=False)
+    _stamps: tuple[Stamp, ...] = field(repr=False)
 
     def pairs(self) -> Iterator[SentencePair]:
         """Yield the usable pairs, cleaned, in file order, reading the files anew; may be called again and again.
@@ -114,7 +117,7 @@ def examine(
     _report_sides(text, tally)
     judge = Judge(_learn(groups, languages), options, _read_held((valid, test), languages), tally, on_dropped)
     used, pairs, usable = _judge_all(text, judge, on_progress)
-    if not usable:
+    if not usable and all(problem.level != "error" for problem in tally.problems()):
         tally.note("empty", Place(files[0], 1), f"none of {pairs:,} pairs can be used")
     report = DoctorReport(
         files,
@@ -125,7 +128,7 @@ def examine(
         (languages.source, languages.target),
         "as asked" if languages.asked else "as the file says",
     )
-    return Examination(report, languages, text, used, stamps)
+    return Examination(report, languages, options, text, used, stamps)
 
 
 @dataclass(frozen=True)
@@ -175,7 +178,8 @@ def _levels(options: DataConfig, surveys: Sequence[Survey | None]) -> Callable[[
     known = [found for found in surveys if found is not None]
     lines = sum(max(found.path.source_lines, found.path.target_lines) for found in known)
     shifted = sum(found.shifted for found in known)
-    little = all(found.heals for found in known) and shifted <= _LITTLE * lines
+    short = all(stretch.end - stretch.first <= _SHORT for found in known for stretch in found.stretches)
+    little = all(found.heals for found in known) and short and shifted <= _LITTLE * lines
 
     def level(check: str) -> Level:
         found = options.level(check)

@@ -120,13 +120,15 @@ def language(source: str, target: str, measure: Measure) -> Finding | None:
 def mojibake(source: str, target: str, measure: Measure) -> Finding | None:
     """Find what is left of text decoded in the wrong way."""
     for side, text in _sides(source, target):
-        if not text.isascii() and (match := _MOJIBAKE.search(text)):
+        if not text.isascii() and _MOJIBAKE_START.search(text) and (match := _MOJIBAKE.search(text)):
             return Finding(side, f"{excerpt(match[0])} in {excerpt(text)}")
     return None
 
 
 def number(source: str, target: str, measure: Measure) -> Finding | None:
     """Find sides whose digits differ."""
+    if _DIGIT.search(source) is None and _DIGIT.search(target) is None:
+        return None
     ours, theirs = _DIGITS.findall(source), _DIGITS.findall(target)
     if ours == theirs or sorted(ours) == sorted(theirs):
         return None
@@ -198,9 +200,11 @@ SUSPICIONS: Mapping[str, PairCheck] = {
 
 _LETTER = re.compile(r"[^\W\d_]")
 _FEW_LETTERS = 12  # a name or two that stay as they are
+_MOJIBAKE_START = re.compile("[\u00c2\u00c3\u00e2\u00ef\ufffd]")
 _MOJIBAKE = re.compile(
     "[\u00c2\u00c3][\u0080-\u00bf\u2018-\u203a\u20ac\u0152-\u017e]|\u00e2\u20ac.|\ufffd+|\u00ef\u00bf\u00bd"
 )
+_DIGIT = re.compile(r"\d")
 _DIGITS = re.compile(r"\d+")
 _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:([.,'\u2019 \u00a0\u2009\u202f])\d{3})(?:\1\d{3})*(?![\d])")
 _WRITTEN_OUT = frozenset("〇零一二三四五六七八九十百千万億亿两兩")

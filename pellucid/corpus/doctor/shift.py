@@ -279,7 +279,19 @@ def _likeliest(scores: Scores, cost: float) -> NDArray[numpy.int64]:
         path[line] = at
         if not stays[line, at]:
             at = int(leaves[line])
-    return path - REACH
+    return _proven(scores, path - REACH, cost / 2)
+
+
+def _proven(scores: Scores, path: NDArray[numpy.int64], least: float) -> NDArray[numpy.int64]:
+    """Take back changes after which lines fit no better than any two lines do.
+
+    In text whose sides have nothing in common some offset is always the best; that is no sign of a shift.
+    """
+    changes = _changes(path)
+    for at, after in zip(changes, [*changes[1:], len(path)], strict=False):
+        if float(scores[numpy.arange(at, after), path[at:after] + REACH].sum()) < least:
+            path[at:after] = path[at - 1] if at else 0
+    return path
 
 
 def _changes(path: NDArray[numpy.int64]) -> list[int]:

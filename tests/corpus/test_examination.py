@@ -1,0 +1,194 @@
+"""The whole examination: the report, the pairs, and that they agree."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pellucid.corpus.cleaning import clean
+from pellucid.corpus.config import DataConfig
+from pellucid.corpus.doctor import CHECKS, Examination, examine
+from pellucid.errors import UserError
+
+from .test_shift import make_text
+
+FRESH = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+
+
+def write(path: Path, *lines: str) -> Path:
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="")
+    return path
+
+
+def assert_consistent(examination: Examination) -> None:
+    """Every pair is either usable or counted under exactly one check of level error or drop."""
+    report = examination.report
+    pairs = list(examination.pairs())
+    assert len(pairs) == report.usable
+    assert pairs == list(examination.pairs())
+    options = examination.options
+    lost = sum(
+        count
+        for check, count in report.counts.items()
+        if check != "empty" and (check in ("shift", "line-count") or options.level(check) != "warn")
+    )
+    assert report.pairs == report.usable + lost
+    for pair in pairs:
+        assert pair.source and pair.target
+        assert clean(pair.source) == (pair.source, ()) and clean(pair.target) == (pair.target, ())
+    form = report.as_dict()
+    assert list(form) == ["files", "pairs", "usable", "problems", "counts"]
+    assert json.loads(json.dumps(form)) == form
+    for problem in report.problems:
+        assert list(problem.as_dict()) == ["check", "level", "file", "line", "message", "hint"]
+        assert problem.line >= 1 and problem.hint and "\n" not in problem.message
+    assert report.summary_lines()
+
+
+@given(st.binary(max_size=400), st.sampled_from(["tsv", "jsonl", "tmx", "tsv.gz"]))
+@FRESH
+def test_no_bytes_crash_the_doctor(tmp_path: Path, content: bytes, suffix: str) -> None:
+    path = tmp_path / f"a.{suffix}"
+    path.write_bytes(content)
+    try:
+        examination = examine([path])
+    except UserError as error:
+        assert error.what and error.where
+        return
+    assert_consistent(examination)
+
+
+@given(st.binary(max_size=200), st.binary(max_size=200), st.sampled_from([DataConfig(), DataConfig().with_fixes()]))
+@FRESH
+def test_no_two_files_crash_the_doctor(tmp_path: Path, source: bytes, target: bytes, options: DataConfig) -> None:
+    (tmp_path / "a").write_bytes(source)
+    (tmp_path / "b").write_bytes(target)
+    try:
+        examination = examine([tmp_path / "a", tmp_path / "b"], options=options)
+    except UserError as error:
+        assert error.what and error.where
+        return
+    assert_consistent(examination)
+
+
+texts = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\n"), max_size=12)
+
+
+@given(
+    st.lists(st.tuples(texts, texts) | st.tuples(st.sampled_from("ab"), st.sampled_from("ab")), max_size=30),
+    st.sets(st.sampled_from(["copy", "duplicate", "number", "too-short", "bom", "near-duplicate", "blank"])),
+    st.sampled_from(["drop", "keep", "skip"]),
+)
+@FRESH
+def test_levels_are_the_users_and_the_counts_add_up(
+    tmp_path: Path, pairs: list[tuple[str, str]], checks: set[str], field: str
+) -> None:
+    lines = [json.dumps({"source": source, "target": target}) for source, target in pairs]
+    path = write(tmp_path / "a.jsonl", *lines)
+    examination = examine([path], options=DataConfig.model_validate({field: tuple(checks - {"blank"})}))
+    assert_consistent(examination)
+
+
+def test_places_are_those_of_each_side(tmp_path: Path) -> None:
+    source, target = write(tmp_path / "a.es", "uno dos", "", "tres"), write(tmp_path / "a.en", "one two", "x", "three")
+    pairs = list(examine([source, target]).pairs())
+    assert [str(pair.target_place) for pair in pairs] == [f"{target}:1", f"{target}:3"]
+    assert [str(pair.source_place) for pair in pairs] == [f"{source}:1", f"{source}:3"]
+
+
+def test_examples_are_few_and_counts_are_exact(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.tsv", *["sí\tsí"] * 20_000)
+    report = examine([path], options=DataConfig(keep=("duplicate",))).report
+    assert report.counts["duplicate"] == 19_999 and report.counts["copy"] == 20_000
+    assert sum(problem.check == "copy" for problem in report.problems) == 20
+
+
+def test_a_text_that_changed_is_not_read_by_old_judgements(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.tsv", "uno dos\tone two")
+    examination = examine([path])
+    write(path, "uno dos\tone two", "tres\tthree")
+    with pytest.raises(UserError, match="has changed"):
+        next(examination.pairs())
+
+
+def test_nothing_usable_is_refused(tmp_path: Path) -> None:
+    report = examine([write(tmp_path / "a.tsv", "\t", "a\t")]).report
+    assert [problem.check for problem in report.refusals] == ["empty"]
+    assert [problem.check for problem in examine([write(tmp_path / "b.tsv")]).report.refusals] == ["empty"]
+
+
+def test_swapped_pairs_are_found_by_script_and_all_of_them_when_the_languages_are_named(tmp_path: Path) -> None:
+    lines = [f"那只猫昨天吃了{number}条鱼。\tThat cat ate {number} fish yesterday." for number in range(40)]
+    swapped = ["\t".join(reversed(line.split("\t"))) for line in lines]
+    path = write(tmp_path / "a.tsv", *lines, swapped[3])
+    assert examine([path]).report.counts["swapped"] == 1
+    report = examine([write(tmp_path / "b.tsv", *swapped)], source_lang="zh", target_lang="en").report
+    assert report.counts["swapped"] == 40 and report.refusals
+
+
+class TestShift:
+    def files(self, tmp_path: Path, source: list[str], target: list[str]) -> list[Path]:
+        return [write(tmp_path / "a.es", *source), write(tmp_path / "a.en", *target)]
+
+    def test_one_that_runs_to_the_end_is_refused_with_its_line(self, tmp_path: Path) -> None:
+        source, target = make_text(300)
+        del target[120]
+        report = examine(self.files(tmp_path, source, [*target, "una línea más."])).report
+        (problem,) = report.refusals
+        assert problem.check == "shift" and abs(problem.line - 121) <= 3 and "to the end" in problem.message
+
+    def test_a_short_one_that_heals_costs_only_its_pairs(self, tmp_path: Path) -> None:
+        source, target = make_text(4000)
+        del target[1000]
+        target.insert(1040, "una línea más.")
+        examination = examine(self.files(tmp_path, source, target))
+        report = examination.report
+        assert not report.refusals and 38 <= report.counts["shift"] <= 48
+        assert_consistent(examination)
+
+    def test_a_long_one_that_heals_is_refused(self, tmp_path: Path) -> None:
+        source, target = make_text(4000)
+        del target[1000]
+        target.insert(1300, "una línea más.")
+        assert [problem.check for problem in examine(self.files(tmp_path, source, target)).report.refusals] == ["shift"]
+
+    @pytest.mark.parametrize("check", ["shift", "line-count"])
+    def test_dropping_it_pairs_the_lines_anew_and_rightly(self, tmp_path: Path, check: str) -> None:
+        source, target = make_text(600)
+        true = set(zip(source, target, strict=True))
+        del target[200:203]
+        if check == "shift":
+            target += ["más y más."] * 3
+        options = DataConfig(drop=("shift", "line-count"), keep=("duplicate",))
+        examination = examine(self.files(tmp_path, source, target), options=options)
+        pairs = [(pair.source, pair.target) for pair in examination.pairs()]
+        assert not examination.report.refusals
+        assert len(set(pairs) - true) <= 3  # those beside the lines put in at the end
+        assert len(pairs) > 580
+        assert_consistent(examination)
+
+    def test_it_is_found_in_one_file_too(self, tmp_path: Path) -> None:
+        source, target = make_text(300)
+        lines = [f"{ours}\t{theirs}" for ours, theirs in zip(source[2:], target, strict=False)]
+        report = examine([write(tmp_path / "a.tsv", *lines)]).report
+        assert [problem.check for problem in report.refusals] == ["shift"] and report.refusals[0].line <= 3
+
+    def test_who_knows_better_can_skip_or_keep_it(self, tmp_path: Path) -> None:
+        source, target = make_text(300)
+        files = self.files(tmp_path, source[1:], target[:-1])
+        assert "shift" not in examine(files, options=DataConfig(skip=("shift",))).report.counts
+        kept = examine(files, options=DataConfig(keep=("shift", "length-ratio")))
+        assert not kept.report.refusals and kept.report.usable == 299
+
+
+def test_unknown_checks_and_contradictions_are_refused() -> None:
+    for fields in ({"drop": ("coppy",)}, {"keep": ("encoding",)}, {"drop": ("copy",), "keep": ("copy",)}):
+        with pytest.raises(ValueError, match=r"no check|cannot be|both"):
+            DataConfig.model_validate(fields)
+
+
+def test_fixes_turn_every_error_but_emptiness_into_leaving_out() -> None:
+    fixing = DataConfig().with_fixes()
+    assert {check for check in CHECKS if fixing.level(check) == "error"} == {"empty"}
