@@ -1,0 +1,132 @@
+"""What each ingredient of the `fast` recipe brings: it is left out, and the rest is trained alike.
+
+    python benchmarks/fast_recipe.py TRAIN VALID TEST -o FOLDER [--minutes 2.5] [--seeds 1 2 3] [--without NAME …]
+
+Each run has one thread and as many minutes of processor time, reading, tokenizer and aligner included. The validation
+file decides among settings; the test file is translated once at the end of each run (all lines, greedy and beam 4,
+sacreBLEU). A result is kept as FOLDER/results.jsonl and not computed again; the table is printed from there.
+"""
+
+import argparse
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+os.environ["OMP_NUM_THREADS"] = "1"
+
+import torch
+
+import pellucid
+from pellucid.corpus.doctor import examine
+from pellucid.evaluation.corpus_scores import score_translations
+from pellucid.training.train_translator import train_translator
+
+WITHOUT: dict[str, dict[str, Any]] = {
+    "nothing": {},
+    "lexical initialisation": {"initialise.lexical": False},
+    "pass-through cross-attention": {"initialise.pass_through": False},
+    "guided heads": {"training.guided_weight": 0},
+    "RoPE in cross-attention": {"model.cross_positions": "none"},
+    "RoPE (sinusoids instead)": {"model.positions": "sinusoidal", "model.cross_positions": "none"},
+    "small batches (4,096 tokens instead)": {"training.batch_tokens": 4096},
+    "a schedule shaped by time (constant instead)": {"training.schedule": "constant"},
+    "SwiGLU (ReLU instead)": {"model.activation": "relu", "model.d_ff": 1024},
+    "all of lexicon, pass-through, guidance, RoPE": {
+        "initialise.lexical": False,
+        "initialise.pass_through": False,
+        "training.guided_weight": 0,
+        "model.positions": "sinusoidal",
+        "model.cross_positions": "none",
+    },
+}
+
+
+def run(train: str, valid: str, test: str, folder: Path, without: str, minutes: float, seed: int) -> dict[str, Any]:
+    """Train once, translate the test set twice, and return the figures."""
+    settings = {
+        **WITHOUT[without],
+        "training.seed": seed,
+        "training.clock": "cpu",
+        "training.validations": 1,
+        "training.validation_sentences": 0,
+    }
+    languages = {"source_lang": "src", "target_lang": "tgt"}
+    steps = train_translator(
+        [train], folder, valid=[valid], minutes=minutes, settings=settings, overwrite=True, **languages
+    )
+    for _ in steps:
+        pass
+    report = json.loads((folder / "report.json").read_text(encoding="utf-8"))["training"]
+    pairs = list(examine([test]).pairs())
+    model = pellucid.load(folder)
+    scores = {}
+    for beam in (1, 4):
+        found = [result.text for result in model.translate([pair.source for pair in pairs], beam=beam)]
+        scores[f"beam {beam}"] = score_translations(found, [pair.target for pair in pairs], None)
+    return {
+        "without": without,
+        "minutes": minutes,
+        "seed": seed,
+        "valid": min(report["validation_losses"].values()),
+        "steps": report["steps"],
+        "epochs": report["epochs"],
+        "target_tokens": report["target_tokens"],
+        "seconds": report["seconds"],
+        "bleu": scores["beam 1"].bleu,
+        "chrf": scores["beam 1"].chrf,
+        "bleu_beam_4": scores["beam 4"].bleu,
+        "chrf_beam_4": scores["beam 4"].chrf,
+        "signatures": scores["beam 4"].signatures,
+    }
+
+
+def table(results: list[dict[str, Any]]) -> str:
+    """Return the results as a Markdown table, several seeds as their mean and range."""
+    lines = [
+        "| without | CPU-minutes | seeds | valid, nats | BLEU greedy | BLEU beam 4 | chrF beam 4 |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    groups: dict[tuple[str, float], list[dict[str, Any]]] = {}
+    for result in results:
+        groups.setdefault((result["without"], result["minutes"]), []).append(result)
+    for (without, minutes), group in sorted(groups.items(), key=lambda item: item[0][1]):
+
+        def shown(name: str, group: list[dict[str, Any]] = group) -> str:
+            values = [result[name] for result in group]
+            mean = sum(values) / len(values)
+            return f"{mean:.2f}" + (f" ({min(values):.2f}–{max(values):.2f})" if len(values) > 1 else "")
+
+        figures = " | ".join(shown(name) for name in ("valid", "bleu", "bleu_beam_4", "chrf_beam_4"))
+        lines.append(f"| {without} | {minutes:g} | {len(group)} | {figures} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Run what is asked and is not there yet; print all there is."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("train", "valid", "test"):
+        options.add_argument(name, help=f"{name} pairs, as `pellucid train translator` takes them")
+    options.add_argument("-o", "--output", type=Path, required=True, help="folder for the results and the last model")
+    options.add_argument("--minutes", type=float, nargs="+", default=[2.5], help="of processor time, each run")
+    options.add_argument("--seeds", type=int, nargs="+", default=[1])
+    options.add_argument("--without", nargs="+", default=list(WITHOUT), choices=list(WITHOUT), metavar="NAME")
+    chosen = options.parse_args()
+    torch.set_num_threads(1)
+    chosen.output.mkdir(parents=True, exist_ok=True)
+    place = chosen.output / "results.jsonl"
+    results = [json.loads(line) for line in place.read_text().splitlines()] if place.exists() else []
+    done = {(result["without"], result["minutes"], result["seed"]) for result in results}
+    for minutes in chosen.minutes:
+        for seed in chosen.seeds:
+            for without in chosen.without:
+                if (without, minutes, seed) not in done:
+                    files = (chosen.train, chosen.valid, chosen.test)
+                    results.append(run(*files, chosen.output / "model", without, minutes, seed))
+                    with place.open("a", encoding="utf-8") as lines:
+                        lines.write(json.dumps(results[-1]) + "\n")
+    print(table(results))
+
+
+if __name__ == "__main__":
+    main()
