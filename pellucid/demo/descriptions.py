@@ -110,17 +110,21 @@ _COMPARED = frozenset(
 
 
 def comparison(draw: Draw) -> Sentence:
-    """这只猫比那只狗大。 This cat is bigger than that dog; 我没有你高。 I am not as tall as you."""
+    """这只猫比那只狗大。 This cat is bigger than that dog; 猫没有狗大。 Cats are not as big as dogs."""
     if draw.chance(0.4):
         first = person(draw)
         second, adjective = someone_else(draw, first), draw.choose(_PERSON_ADJECTIVES)
     else:
         noun = draw.choose(_DESCRIBED)
-        adjective = draw.choose(_SAID_OF[noun.zh])
+        adjective = draw.choose([adjective for adjective in _SAID_OF[noun.zh] if adjective.zh != "奇怪"])
         alike = [other for other in adjective.nouns if other.kind == noun.kind] if noun.kind in _COMPARED else [noun]
-        near, one = draw.chance(0.5), draw.chance(0.7)
-        first = pointed_noun(draw, noun, share=0.0, near=near, one=one)
-        second = pointed_noun(draw, other := draw.choose(alike), share=0.0, near=not near, one=one)
+        other = draw.choose(alike)
+        if noun != other and noun.kind in ("animal", "beast", "fruit") and draw.chance(0.6):
+            first, second = bare_noun(draw, noun), bare_noun(draw, other)
+        else:
+            near, one = draw.chance(0.5), draw.chance(0.7)
+            first = pointed_noun(draw, noun, share=0.0, near=near, one=one)
+            second = pointed_noun(draw, other, share=0.0, near=not near, one=one)
         draw.combine(adjective.zh, noun.zh)
         draw.combine(adjective.zh, other.zh)
     than, key = draw.key(), draw.key()

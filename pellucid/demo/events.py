@@ -30,19 +30,19 @@ def close(draw: Draw, clause: Sentence, mark: str = ".") -> Sentence:
 
 
 _ASPECTS = (
-    (8.0, "past"), (2.5, "experience"), (2.0, "already"), (3.0, "future"), (2.5, "wish"), (2.5, "habit"),
+    (8.0, "past"), (2.5, "experience"), (2.0, "already"), (3.0, "future"), (2.5, "wish"), (4.0, "habit"),
     (3.0, "state"), (3.0, "progressive"), (1.5, "skill"),
 )  # fmt: skip
 _HOW = ((6.0, "said"), (2.0, "denied"), (2.0, "asked"))
 # What is worth saying of last year or next month; the rest is told of yesterday and tomorrow.
 _LASTING = frozenset(("去", "买", "卖", "写", "画", "看见", "修", "学习", "工作", "帮助"))
 _KINDS: dict[str, tuple[tuple[float, str], ...]] = {
-    "past": ((5, "object"), (2, "person"), (2, "activity"), (2, "go")),
+    "past": ((5, "object"), (2, "person"), (3, "activity"), (2, "go")),
     "experience": ((4, "object"), (1, "person"), (1, "activity"), (2, "go")),
     "already": ((5, "object"),),
     "future": ((4, "object"), (1, "person"), (2, "activity"), (2, "go")),
     "wish": ((4, "object"), (1, "person"), (2, "activity"), (2, "go")),
-    "habit": ((4, "object"), (3, "activity"), (1, "go")),
+    "habit": ((3, "object"), (4, "activity"), (1, "go")),
     "state": ((6, "object"), (2, "person"), (1, "live")),
     "progressive": ((4, "object"), (2, "person"), (4, "activity")),
     "skill": ((1, "activity"),),

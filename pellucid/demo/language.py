@@ -28,6 +28,7 @@ __all__ = [
     "VALID_PAIRS",
     "DemoData",
     "DemoPair",
+    "all_combinations",
     "combines_unseen",
     "fixed_phrases",
     "generate",
@@ -140,15 +141,20 @@ def _test_pairs(
     return test
 
 
+def all_combinations() -> list[tuple[str, str]]:
+    """Return every (verb or adjective, noun) combination of the language, sorted."""
+    return sorted(
+        {(adjective.zh, noun.zh) for adjective in ADJECTIVES for noun in adjective.nouns}
+        | {(verb.zh, noun.zh) for verb in (*VERBS, *PEOPLE_VERBS) for noun in verb.objects}
+    )
+
+
 def held_out_combinations(seed: int = 1) -> frozenset[tuple[str, str]]:
     """Return a tenth of the (verb or adjective, noun) combinations of the language, kept out of training.
 
     Words of several senses are spared, and every word keeps at least four partners.
     """
-    every = sorted(
-        {(adjective.zh, noun.zh) for adjective in ADJECTIVES for noun in adjective.nouns}
-        | {(verb.zh, noun.zh) for verb in (*VERBS, *PEOPLE_VERBS) for noun in verb.objects}
-    )
+    every = all_combinations()
     partners: dict[str, int] = {}
     for pair in every:
         for word in pair:

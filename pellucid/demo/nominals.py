@@ -93,13 +93,13 @@ def person(draw: Draw) -> Nominal:
     return draw.weigh(((5.0, pronoun), (2.0, name), (1.0, titled_name), (3.0, kin)))(draw)
 
 
-def _adjective_for(draw: Draw, noun: Noun, *, short: bool = False, share: float = 0.35) -> Adjective | None:
+def _adjective_for(draw: Draw, noun: Noun, *, short: bool = False, share: float = 0.45) -> Adjective | None:
     """Return an adjective that goes before the noun, or now and then (1 − share) none."""
     options = [adjective for adjective in _ADJECTIVES_OF[noun.zh] if adjective.short or not short]
     return draw.choose(options) if options and draw.chance(share) else None
 
 
-def counted_noun(draw: Draw, noun: Noun, *, share: float = 0.35) -> Nominal:
+def counted_noun(draw: Draw, noun: Noun, *, share: float = 0.45) -> Nominal:
     """Return two or more: 三本书, three books; 两杯茶, two cups of tea."""
     (zh, en), key = draw.choose(NUMBERS if draw.chance(0.4) else NUMBERS[:4]), draw.key()
     return _measured(
@@ -107,7 +107,7 @@ def counted_noun(draw: Draw, noun: Noun, *, share: float = 0.35) -> Nominal:
     )
 
 
-def a_noun(draw: Draw, noun: Noun, *, share: float = 0.35) -> Nominal:
+def a_noun(draw: Draw, noun: Noun, *, share: float = 0.45) -> Nominal:
     """Return one: 一只猫, a cat; 一双鞋, a pair of shoes."""
     key = draw.key()
     return _measured(
@@ -116,7 +116,7 @@ def a_noun(draw: Draw, noun: Noun, *, share: float = 0.35) -> Nominal:
 
 
 def pointed_noun(
-    draw: Draw, noun: Noun, *, share: float = 0.35, one: bool = False, near: bool | None = None
+    draw: Draw, noun: Noun, *, share: float = 0.45, one: bool = False, near: bool | None = None
 ) -> Nominal:
     """Return what is pointed at: 那只猫, 这两条鱼, 那些花; only `one` if wanted, `near` or far if it matters."""
     close_by, key, adjective = (

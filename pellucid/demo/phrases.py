@@ -256,10 +256,10 @@ def knowing(draw: Draw) -> Sentence:
 
 
 PHRASES = (
-    (4.0, greeting),
+    (5.0, greeting),
     (1.5, parting),
     (4.0, request),
-    (3.0, weather),
+    (5.0, weather),
     (2.0, condition),
     (3.0, contrast),
     (2.0, knowing),

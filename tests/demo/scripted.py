@@ -1,0 +1,57 @@
+"""A draw whose choices are told, so that a test can ask the grammar for one sentence."""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from pellucid.demo.words import Draw, Words, links, spelt_chinese, spelt_english
+from pellucid.randomness import generator
+
+__all__ = ["Scripted", "Template", "built"]
+
+T = TypeVar("T")
+Template = Callable[[Draw], tuple[Words, Words]]
+
+
+class Scripted(Draw):
+    """Takes of each choice what the script names next, else the first; chances come true if the script has them."""
+
+    def __init__(self, script: str, chances: Sequence[float] = ()) -> None:
+        super().__init__(generator(0, "scripted"))
+        self.script = script.split()
+        self.chances = list(chances)
+
+    def chance(self, probability: float) -> bool:
+        return probability >= 1 or probability in self.chances
+
+    def choose(self, options: Sequence[T]) -> T:
+        for place, wanted in enumerate(self.script):
+            for option in options:
+                if wanted in _names(option):
+                    del self.script[place]
+                    return option
+        return options[0]
+
+    def weigh(self, options: Sequence[tuple[float, T]]) -> T:
+        return self.choose([option for _, option in options])
+
+
+def _names(option: Any) -> list[str]:
+    if isinstance(option, str):
+        return [option]
+    if callable(option):
+        return [option.__name__]
+    names = [getattr(option, "zh", ""), "".join(zh for zh, *_ in getattr(option, "parts", ()))]
+    english = getattr(option, "en", "")
+    if isinstance(option, tuple) and isinstance(option[0], str):
+        names.append(re.sub(r"[:\d ]", "", option[0]))  # a fixed phrase is written 好久:1 不:2 见:3
+    return [name for name in (*names, english) if name]
+
+
+def built(make: Template, script: str, chances: Sequence[float] = ()) -> tuple[str, str, set[str]]:
+    """Return source, target and the links as `中文-word` texts."""
+    draw = Scripted(script, chances)
+    source, target = make(draw)
+    assert not draw.script, f"not taken: {draw.script}"
+    (chinese, source_words), (english, target_words) = spelt_chinese(source), spelt_english(target)
+    return chinese, english, {f"{source_words[i]}-{target_words[j]}" for i, j in links(source, target)}
