@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pellucid.errors import UserError
-    from pellucid.generation.translate import Translation, load
+    from pellucid.generation.load import load
+    from pellucid.generation.translation import Translation
     from pellucid.training.train_translator import train_translator
 
 __all__ = ["Translation", "UserError", "__version__", "load", "train_translator"]
@@ -16,9 +17,9 @@ __all__ = ["Translation", "UserError", "__version__", "load", "train_translator"
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Translation": "pellucid.generation.translate",
+    "Translation": "pellucid.generation.translation",
     "UserError": "pellucid.errors",
-    "load": "pellucid.generation.translate",
+    "load": "pellucid.generation.load",
     "train_translator": "pellucid.training.train_translator",
 }
 

@@ -126,7 +126,7 @@ def put_in(source: Protected, translation: str, places: Sequence[int]) -> str:
         pieces = _pieces(translation, wanted, at)
         if balance(pieces, source.values) == balance(source.segments, source.values):
             break
-        at = _in_order(source, at, len(translation))
+        at = _in_order(at, len(translation))
     gaps = _neighbours(source)
     text = ""
     for i, piece in enumerate(pieces):
@@ -170,8 +170,8 @@ def _pieces(text: str, numbers: Sequence[int], at: Sequence[int]) -> list[str | 
     return pieces
 
 
-def _in_order(source: Protected, at: Sequence[int], length: int) -> list[int]:
-    """Return places in the order of the source: each as far as the one before it; tags are then as balanced as there."""
+def _in_order(at: Sequence[int], length: int) -> list[int]:
+    """Return places in the order of the source, none before the one before it: tags are then as balanced as there."""
     moved: list[int] = []
     for place in at:
         moved.append(min(length, max(place, moved[-1] if moved else 0)))

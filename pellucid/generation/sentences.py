@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 
 __all__ = ["is_unspaced", "joined", "split_lines", "split_long", "split_sentences"]
 
@@ -13,9 +14,12 @@ _ENDS = re.compile(
 )
 _CLAUSE_ENDS = re.compile(rf"[，、；：—]+[{_CLOSING}]*\s*|\s+")
 _ABBREVIATIONS = frozenset(
-    "mr mrs ms dr prof st sr jr vs etc e.g i.e no nos vol fig figs pp p ca cf al approx dept est inc ltd co corp gen gov "
-    "sgt capt col lt rev hon jan feb mar apr jun jul aug sep sept oct nov dec ud uds ee ej art cap núm pág d.h z.b bzw "
-    "usw nr str m mme mlle".split()
+    re.findall(
+        r"\S+",
+        "mr mrs ms dr prof st sr jr vs etc e.g i.e no nos vol fig figs pp p ca cf al approx dept est inc ltd co corp "
+        "gen gov sgt capt col lt rev hon jan feb mar apr jun jul aug sep sept oct nov dec ud uds ee ej art cap núm pág "
+        "d.h z.b bzw usw nr str m mme mlle",
+    )
 )
 _LAST_WORD = re.compile(r"([\w.]+)\.$")
 _LINE_END = re.compile(r"(\r\n|\n)")
@@ -46,9 +50,7 @@ def split_sentences(text: str, whole: Iterable[Span] = ()) -> list[str]:
     return _cut(text, places, whole)
 
 
-def split_long(
-    text: str, too_long: Callable[[str], bool], whole: Iterable[Span] = ()
-) -> list[str]:
+def split_long(text: str, too_long: Callable[[str], bool], whole: Iterable[Span] = ()) -> list[str]:
     """Cut a line so that no part is too long, at sentence ends, then at commas and spaces, then anywhere.
 
     A line that is not too long stays as it is; otherwise every sentence is a part, and only what is too long is cut
@@ -154,4 +156,4 @@ def _cut(text: str, places: Iterable[int], whole: Iterable[Span]) -> list[str]:
     spans = list(whole)
     kept = [place for place in places if 0 < place < len(text) and not any(a < place < b for a, b in spans)]
     edges = [0, *kept, len(text)]
-    return [text[a:b] for a, b in zip(edges, edges[1:], strict=False) if a < b] or [text]
+    return [text[a:b] for a, b in pairwise(edges) if a < b] or [text]

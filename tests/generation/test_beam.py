@@ -16,9 +16,7 @@ SYMBOLS = Symbols(pad_id=0, start_id=1, end_id=2)
 POSITIONS = ["sinusoidal", "learned", "rope", "alibi", "none"]
 
 
-def tiny_model(
-    seed: int = 0, vocab_size: int = 12, sharpness: float = 3.0, positions: str = "rope"
-) -> EncoderDecoder:
+def tiny_model(seed: int = 0, vocab_size: int = 12, sharpness: float = 3.0, positions: str = "rope") -> EncoderDecoder:
     """Return a random model whose outputs are sharp enough to be told apart."""
     torch.manual_seed(seed)
     config = EncoderDecoderConfig.model_validate(
@@ -137,7 +135,11 @@ def test_neighbours_in_the_batch_change_nothing(positions: str, beam: int) -> No
     batch = sources(9, 5)
     alone = [search(model, [source], beam=beam, max_length_ratio=1)[0][0] for source in batch]
     for size in (2, 5, 9):
-        together = [h for start in range(0, 9, size) for h in search(model, batch[start : start + size], beam=beam, max_length_ratio=1)]
+        together = [
+            h
+            for start in range(0, 9, size)
+            for h in search(model, batch[start : start + size], beam=beam, max_length_ratio=1)
+        ]
         assert [n_best[0].ids for n_best in together] == [hypothesis.ids for hypothesis in alone]
         assert [n_best[0].score for n_best in together] == pytest.approx([h.score for h in alone], abs=1e-5)
     backwards = search(model, batch[::-1], beam=beam, max_length_ratio=1)[::-1]
@@ -165,7 +167,9 @@ def test_lengths_keep_within_their_limits(beam: int) -> None:
     batch = sources(10, 3)
     for n_best in search(model, batch, beam=beam, min_length=5, max_length_ratio=0, max_length_extra=7):
         assert 5 <= len(n_best[0].ids) <= 7
-    for source, n_best in zip(batch, search(model, batch, beam=beam, max_length_ratio=1, max_length_extra=1), strict=True):
+    for source, n_best in zip(
+        batch, search(model, batch, beam=beam, max_length_ratio=1, max_length_extra=1), strict=True
+    ):
         assert len(n_best[0].ids) <= len(source) - 1 + 1
         assert n_best[0].ended or len(n_best[0].ids) == len(source)
 

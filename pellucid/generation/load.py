@@ -1,0 +1,108 @@
+"""A model folder → a translator that can be asked."""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from pydantic import ValidationError
+
+from pellucid.errors import UsageError, UserError
+from pellucid.generation.config import GenerationConfig
+from pellucid.generation.translate import Translator
+from pellucid.models.model_files import build_translator_model
+from pellucid.storage.model_folder import KINDS, read_config, read_json
+from pellucid.tokenizers import Tokenizer, load_tokenizer
+
+__all__ = ["load"]
+
+_DTYPES = {"auto": torch.float32, "float32": torch.float32, "bfloat16": torch.bfloat16}
+
+
+def load(folder: str | Path, *, device: str = "auto", precision: str = "auto") -> Translator:
+    """Load a translator.
+
+    Args:
+        folder: what `pellucid train translator` wrote.
+        device: auto (CUDA where there is one), cpu, cuda, cuda:1 …
+        precision: float32 or bfloat16 for weights and arithmetic; auto is float32, in which a neighbour in the batch
+            never changes a translation.
+
+    Raises:
+        UserError: if the folder holds no translator, or one that is damaged.
+        UsageError: for a device or a precision that does not exist here.
+    """
+    folder = Path(folder)
+    config = read_config(folder)
+    if config["kind"] != "translator":
+        raise UserError(
+            f"{folder} holds {KINDS[config['kind']]}, and only translators can be loaded",
+            where=str(folder / "config.json"),
+            hint="Name a folder that `pellucid train translator` has written.",
+        )
+    if precision not in _DTYPES:
+        raise UsageError(
+            f"precision {precision} is not there for translating",
+            where="--precision",
+            hint=f"Use {', '.join(_DTYPES)}.",
+        )
+    place = _device(device)
+    model = build_translator_model(config, folder / "model.safetensors").to(place, _DTYPES[precision])
+    source_tokenizer, target_tokenizer = _tokenizers(folder, config)
+    return Translator(
+        model,
+        source_tokenizer,
+        target_tokenizer,
+        _generation_config(folder),
+        alignment_heads=config.get("alignment_heads", ()),
+        copies_placeholders=bool(config.get("placeholders", False)),
+        source_language=config.get("source_language"),
+        target_language=config.get("target_language"),
+    )
+
+
+def _tokenizers(folder: Path, config: dict[str, Any]) -> tuple[Tokenizer, Tokenizer]:
+    if config.get("tokenizers", "joint") == "joint":
+        joint = load_tokenizer(folder / "tokenizer.json")
+        tokenizers = (joint, joint)
+    else:
+        tokenizers = (
+            load_tokenizer(folder / "source_tokenizer.json"),
+            load_tokenizer(folder / "target_tokenizer.json"),
+        )
+    sizes = (config["source_vocab_size"], config["target_vocab_size"])
+    if sizes != tuple(tokenizer.vocab_size for tokenizer in tokenizers):
+        raise UserError(
+            f"the tokenizers do not fit the model: it has {sizes[0]} source and {sizes[1]} target ids, "
+            f"they have {tokenizers[0].vocab_size} and {tokenizers[1].vocab_size}",
+            where=str(folder / "tokenizer.json"),
+            hint="The files of the folder must come from the same run; copy it again.",
+        )
+    return tokenizers
+
+
+def _generation_config(folder: Path) -> GenerationConfig:
+    path = folder / "generation_config.json"
+    if not path.is_file():
+        return GenerationConfig()
+    try:
+        return GenerationConfig.model_validate(read_json(path))
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UserError(
+            f"generation_config.json does not fit: {'.'.join(map(str, first['loc']))}: {first['msg']}",
+            where=str(path),
+            hint="Mend the value, or remove the file: the defaults then hold.",
+        ) from error
+
+
+def _device(name: str) -> torch.device:
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise UsageError(
+            f"there is no device {name} here", where=f"--device {name}", hint="Use cpu or auto."
+        ) from error
+    return device
