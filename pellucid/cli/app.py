@@ -36,6 +36,10 @@ _COMMANDS = {
 }
 _TRAIN_COMMANDS = {
     "translator": ("pellucid.cli.train:translator", "Train a translator from sentence pairs."),
+    "settings": (
+        "pellucid.cli.recipe_settings:recipe_settings",
+        "List the settings of a recipe, each with what it is.",
+    ),
 }
 
 

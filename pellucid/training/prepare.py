@@ -15,7 +15,7 @@ from pellucid.corpus.lexicon import Lexicon
 from pellucid.corpus.pairs import SentencePair
 from pellucid.corpus.splitting import hold_out
 from pellucid.errors import UserError
-from pellucid.generation.placeholders import protect
+from pellucid.generation.placeholders import protect_pair
 from pellucid.storage.files import new_folder, write_text
 from pellucid.storage.id_store import IdStoreWriter
 from pellucid.storage.model_folder import read_json, write_json
@@ -60,7 +60,7 @@ def prepare(
     languages: tuple[str | None, str | None] = (None, None),
     tokenizers: TokenizerPair | None = None,
     talk: Talk = lambda text: None,
-) -> Prepared:
+) -> None:
     """Check the text, hold validation pairs out, train tokenizers, write ids and lexicon into `folder`.
 
     Args:
@@ -77,7 +77,7 @@ def prepare(
     """
     talk("Examining the text …")
     examined = examine(sources, source_lang=languages[0], target_lang=languages[1], options=recipe.data, valid=valid)
-    for line in examined.report.summary_lines():
+    for line in examined.report.summary_lines(shown=0):
         talk(line)
     _refuse_ruin(examined, sources)
     train_pairs, valid_pairs, split = _split(examined, valid, languages, recipe)
@@ -94,13 +94,12 @@ def prepare(
         _write_ids(iter(valid_pairs), made / "valid", tokenizers, None)
         text = (json.dumps([pair.source, pair.target], ensure_ascii=False) + "\n" for pair in valid_pairs)
         write_text(made / "valid.jsonl", "".join(text))
-        if _wants_lexicon(recipe, tokenizers):
+        if _wants_lexicon(recipe):
             talk("Aligning words …")
             report["aligner"] = _fit_and_save(made, tokenizers, recipe)
         write_json(made / "report.json", report)
     if report["too_many_tokens"]:
         talk(f"{report['too_many_tokens']:,} pairs left out: a side has over {limit} tokens (training.max_tokens)")
-    return read_prepared(folder, recipe)
 
 
 def read_prepared(folder: Path, recipe: TranslatorRecipe) -> Prepared:
@@ -203,17 +202,22 @@ def _write_ids(pairs: Iterator[SentencePair], folder: Path, tokenizers: Tokenize
 
 def _encoded(pairs: Iterable[SentencePair], tokenizers: TokenizerPair) -> Iterator[tuple[list[int], list[int]]]:
     for pair in pairs:
-        source, kept = protect(pair.source)
-        target, also = protect(pair.target, kept) if kept else ([pair.target], kept)
-        if kept != also:  # a placeholder without its like on the other side is text: there is nothing to copy
-            source, target = [pair.source], [pair.target]
+        source, target = _segments(pair, len(tokenizers.source.placeholder_ids))
         yield (
             [*tokenizers.source.encode_segments(source), tokenizers.source.end_id],
             [*tokenizers.target.encode_segments(target), tokenizers.target.end_id],
         )
 
 
-def _wants_lexicon(recipe: TranslatorRecipe, tokenizers: TokenizerPair) -> bool:
+def _segments(pair: SentencePair, placeholders: int) -> tuple[list[str | int], list[str | int]]:
+    """Number what both sides hold byte for byte; where they do not hold the same, all is text."""
+    kept = protect_pair(pair.source, pair.target)
+    if kept is None or len(kept[0].values) > placeholders:
+        return [pair.source], [pair.target]
+    return kept[0].segments, kept[1].segments
+
+
+def _wants_lexicon(recipe: TranslatorRecipe) -> bool:
     return recipe.initialise.lexical or recipe.training.guided_weight > 0
 
 

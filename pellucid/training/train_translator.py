@@ -104,15 +104,21 @@ def _train(
     torch.manual_seed(recipe.training.seed)
     clock = Clock(recipe.training.clock)
     checkpoint = latest_checkpoint(folder) if resume else None
-    if resume and checkpoint is None:
-        talk(f"{folder} has no checkpoint: starting over")
-    prepare_output(folder, resume=checkpoint is not None, overwrite=checkpoint is None and (overwrite or resume))
     data = folder / "checkpoints" / "data"
     if checkpoint is None:
+        if resume:
+            talk(f"{folder} has no checkpoint: starting over")
         kept = read_tokenizers(Path(start_from)) if start_from else None
-        prepared = prepare(sources, data, recipe, valid=valid, languages=languages, tokenizers=kept, talk=talk)
+        # Beside what stands there: a text that is refused must not cost the model that would have been replaced.
+        staged = folder / ".prepared"
+        prepare(sources, staged, recipe, valid=valid, languages=languages, tokenizers=kept, talk=talk)
+        prepare_output(folder, resume=False, overwrite=overwrite or resume)
+        data.parent.mkdir(exist_ok=True)
+        staged.rename(data)
+        prepared = read_prepared(data, recipe)
         _write_head(folder, recipe, prepared)
     else:
+        prepare_output(folder, resume=True, overwrite=False)
         prepared = read_prepared(data, recipe)
     run = _new_run(recipe, prepared, RunFolder(folder, prepared, prepared.report["languages"][1]), clock, device)
     if checkpoint is not None:

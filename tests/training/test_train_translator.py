@@ -141,6 +141,15 @@ def test_text_that_would_ruin_the_model_is_refused_before_anything_is_written(tm
     assert not (tmp_path / "model" / "config.json").exists()
 
 
+def test_a_refused_text_does_not_cost_the_model_it_would_have_replaced(pairs_file: PairsFile, tmp_path: Path) -> None:
+    _train(pairs_file(), tmp_path / "model", steps=2)
+    before = {path: path.read_bytes() for path in (tmp_path / "model").rglob("*") if path.is_file()}
+    (tmp_path / "bad.tsv").write_bytes(b"\xff\xfe\tone\n" * 3)
+    with pytest.raises(UserError):
+        _train(tmp_path / "bad.tsv", tmp_path / "model", steps=2, overwrite=True)
+    assert {path: path.read_bytes() for path in (tmp_path / "model").rglob("*") if path.is_file()} == before
+
+
 def test_training_goes_on_from_finished_weights_with_other_text(pairs_file: PairsFile, tmp_path: Path) -> None:
     _train(pairs_file(600), tmp_path / "first", steps=100, settings={"training.learning_rate": 5e-3})
     other = pairs_file(300, name="other.tsv", seed=9)

@@ -1,0 +1,54 @@
+"""`pellucid train settings`: every setting of a recipe, its value there, and what it is."""
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from pellucid.cli import console
+from pellucid.cli.flags import DEFAULT_FLAGS, Flags, Settings
+
+__all__ = ["recipe_settings"]
+
+
+def recipe_settings(
+    recipe: str = "fast",
+    /,
+    *,
+    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    settings: Settings = None,
+    flags: Flags = DEFAULT_FLAGS,
+) -> None:
+    """List the settings of a recipe as TOML, each with what it is; the output is a recipe file itself.
+
+    Args:
+        recipe: fast, tiny, small, base or big, or a TOML file.
+        as_json: Print one JSON object, a list of name, value and description.
+    """
+    from pellucid.training.recipe import load_recipe, setting_names
+
+    chosen = load_recipe(recipe, settings).model_dump(mode="json")
+    rows = [
+        {"name": name, "value": chosen[name.split(".")[0]][name.split(".")[1]], "description": description}
+        for name, description in setting_names().items()
+    ]
+    if as_json:
+        console.data_json(rows)
+        return
+    shown = ""
+    for row in rows:
+        section, field = str(row["name"]).split(".")
+        if section != shown:
+            console.data(f"{'' if not shown else chr(10)}[{section}]")
+            shown = section
+        console.data(f"# {row['description']}\n{field} = {_toml(row['value'])}")
+
+
+def _toml(value: object) -> str:
+    """Write a value as TOML; what is unset is "none", as on the command line."""
+    if value is None:
+        return '"none"'
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return f'"{value}"' if isinstance(value, str) else repr(value)
