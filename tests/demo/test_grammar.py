@@ -1,5 +1,7 @@
 """Each phenomenon of the demo language by one sentence, read by hand in both languages."""
 
+from pathlib import Path
+
 import pytest
 
 from pellucid.demo.apple import apple
@@ -148,3 +150,12 @@ def test_a_question_links_its_particle_with_the_auxiliary() -> None:
 def test_the_firm_and_the_fruit_are_linked_each_in_its_sense() -> None:
     assert "苹果-Apple" in links_of(apple, "_works_at state said pronoun 他")
     assert "苹果-Apples" in links_of(apple, "_fruit 好吃 bare_noun")
+
+
+@pytest.mark.parametrize("guide", ["docs/demo-language.md", "docs/demo-language.zh.md"])
+def test_the_examples_of_the_guide_are_sentences_of_the_language(guide: str) -> None:
+    text = (Path(__file__).parents[2] / guide).read_text(encoding="utf-8")
+    rows = [[cell.strip() for cell in line.split("|")[2:4]] for line in text.splitlines() if line.count("|") == 4]
+    examples = [(source, target) for source, target in rows if source.endswith(("。", "？"))]
+    assert len(examples) == 22
+    assert set(examples) <= {(source, target) for *_, source, target in CASES}

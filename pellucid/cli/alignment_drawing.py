@@ -1,0 +1,56 @@
+"""Who translates whom, drawn in a terminal: target tokens down, source tokens across, a shade where they meet.
+
+Chinese characters take two columns, as terminals show them.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from pellucid.cli.console import width
+
+__all__ = ["LEGEND", "draw_alignment"]
+
+# (from this weight on, shade)
+_SHADES = ((0.75, "█"), (0.5, "▓"), (0.25, "▒"), (0.0, "░"))
+_NOTHING = "·"
+LEGEND = "█ ▓ ▒ ░: 75, 50, 25 % and less of the attention"
+
+
+def draw_alignment(
+    source: Sequence[str], target: Sequence[str], weights: Mapping[tuple[int, int], float], columns: int = 80
+) -> list[str]:
+    """Return the lines of the drawing.
+
+    Args:
+        source: source tokens or words, across.
+        target: target tokens or words, down.
+        weights: of (source, target) index pairs, 0 to 1; those without one stay empty.
+        columns: width of the terminal; a longer source is drawn in several blocks, one below the other.
+    """
+    label = max((width(token) for token in target), default=0)
+    lines: list[str] = []
+    for first, last in _blocks([width(token) + 1 for token in source], columns - label - 1):
+        across = range(first, last)
+        lines.append(" " * (label + 1) + " ".join(source[i] for i in across))
+        for j, token in enumerate(target):
+            cells = (_cell(weights.get((i, j)), width(source[i])) for i in across)
+            lines.append(" " * (label - width(token)) + token + " " + " ".join(cells))
+    return [line.rstrip() for line in lines]
+
+
+def _cell(weight: float | None, columns: int) -> str:
+    """Fill a cell as wide as the token above it."""
+    if weight is None:
+        return _NOTHING + " " * (columns - 1)
+    return next(shade for least, shade in _SHADES if weight >= least) * columns
+
+
+def _blocks(widths: Sequence[int], columns: int) -> list[tuple[int, int]]:
+    """Divide the tokens into runs that fit; a token wider than that has one of its own."""
+    blocks: list[tuple[int, int]] = []
+    first, used = 0, 0
+    for i, needed in enumerate(widths):
+        if used and used + needed > columns + 1:
+            blocks.append((first, i))
+            first, used = i, 0
+        used += needed
+    return [*blocks, (first, len(widths))] if widths else blocks
