@@ -1,9 +1,9 @@
 """苹果, the fruit and the firm: a word of two senses, settled by what stands around it."""
 
-from pellucid.demo.clauses import Clause, Predicate, ask, state, time_for
+from pellucid.demo.clauses import Clause, Predicate, time_for
 from pellucid.demo.descriptions import be_clause, described
 from pellucid.demo.english import plural, verb_forms
-from pellucid.demo.events import Sentence, close
+from pellucid.demo.events import Sentence, close, spoken
 from pellucid.demo.lexicon import ADJECTIVES, nouns_of
 from pellucid.demo.nominals import (
     Nominal,
@@ -55,7 +55,7 @@ def _works_at(draw: Draw) -> Sentence:
     )
     subject = asked_person(draw) if how == "asked" else person(draw)
     clause = Clause(subject, predicate, aspect, how == "denied", time_for(draw, "past") if aspect == "past" else None)
-    return close(draw, ask(draw, clause), "?") if how == "asked" else close(draw, state(draw, clause))
+    return spoken(draw, clause, how == "asked")
 
 
 def _the_firm(draw: Draw) -> Nominal:
@@ -91,7 +91,7 @@ def _apple_device(draw: Draw) -> Sentence:
     clause = Clause(
         asked_person(draw), transitive(draw, verb, third_person(source, target)), "past", time=time_for(draw, "past")
     )
-    return close(draw, ask(draw, clause), "?") if draw.chance(0.2) else close(draw, state(draw, clause))
+    return spoken(draw, clause, draw.chance(0.2))
 
 
 def _apples_device(draw: Draw) -> Sentence:
@@ -110,7 +110,7 @@ def _releases(draw: Draw) -> Sentence:
     clause = Clause(
         _the_firm(draw), transitive(draw, Verb("发布", "release"), thing), "past", time=time_for(draw, "past")
     )
-    return close(draw, ask(draw, clause), "?") if draw.chance(0.3) else close(draw, state(draw, clause))
+    return spoken(draw, clause, draw.chance(0.3))
 
 
 def _is_company(draw: Draw) -> Sentence:

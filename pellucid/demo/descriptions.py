@@ -2,7 +2,7 @@
 
 from pellucid.demo.clauses import Clause, Predicate, ask, be, state, time_for
 from pellucid.demo.english import comparative, verb_forms
-from pellucid.demo.events import Sentence, close
+from pellucid.demo.events import Sentence, close, spoken
 from pellucid.demo.lexicon import ADJECTIVES, COLOURS, NOUNS, ORDINALS, PLACES, SPOTS, Adjective, Noun, Spot, nouns_of
 from pellucid.demo.nominals import (
     Nominal,
@@ -46,9 +46,8 @@ def be_clause(draw: Draw, subject: Nominal, how: str, link: Words, source: Words
     """
     if how == "denied":
         denial = draw.key()
-        return subject.source + said("不", denial) + link + source, subject.target + be(subject, key, denial) + said(
-            "not", denial
-        ) + target
+        is_not = be(subject, key, denial) + said("not", denial)
+        return subject.source + said("不", denial) + link + source, subject.target + is_not + target
     if how == "asked":
         asked = draw.key()
         return subject.source + link + source + said("吗", asked), be(subject, key, asked) + subject.target + target
@@ -130,15 +129,8 @@ def comparison(draw: Draw) -> Sentence:
     than, key = draw.key(), draw.key()
     if draw.chance(0.3):
         source = first.source + said("没有", than) + second.source + said(adjective.zh, key)
-        target = (
-            first.target
-            + be(first, key)
-            + said("not as", than)
-            + said(adjective.en, key)
-            + said("as", than)
-            + second.target_object
-        )
-        return close(draw, (source, target))
+        as_much = said("not as", than) + said(adjective.en, key) + said("as", than)
+        return close(draw, (source, first.target + be(first, key) + as_much + second.target_object))
     source = said("比", than) + second.source + said(adjective.zh, key)
     target = said(comparative(adjective.en), key) + said("than", than) + second.target_object
     how = "asked" if draw.chance(0.25) else "said"
@@ -219,9 +211,9 @@ def existence(draw: Draw) -> Sentence:
         source = where_source + said("没", none) + said("有", key) + kind.source
         return close(draw, (source, said("there", key) + be(kind, key) + said("no", none) + kind.target + where_target))
     kind, asked = any_noun(draw, noun), draw.key()
-    plural = kind._replace(many=noun.many or not noun.unit)
+    counted = kind._replace(many=noun.many or not noun.unit)
     source = where_source + said("有", key) + kind.source + said("吗", asked)
-    return close(draw, (source, be(plural, key, asked) + said("there", key) + kind.target + where_target), "?")
+    return close(draw, (source, be(counted, key, asked) + said("there", key) + kind.target + where_target), "?")
 
 
 def location(draw: Draw) -> Sentence:
@@ -242,10 +234,8 @@ def location(draw: Draw) -> Sentence:
     if time is not None:
         subject = subject._replace(source=subject.source + time.source)
         target = target + time.target
-    key = source[0].keys[0]
-    return close(
-        draw, be_clause(draw, subject, how, source[:1], source[1:], target, key), "?" if how == "asked" else "."
-    )
+    clause = be_clause(draw, subject, how, source[:1], source[1:], target, source[0].keys[0])
+    return close(draw, clause, "?" if how == "asked" else ".")
 
 
 _HAD = nouns_of(
@@ -279,7 +269,7 @@ def missing(draw: Draw) -> Sentence:
         said("很", degree) if very else (), said("想", key), missed.source, verb_forms("miss"), key, after
     )
     clause = Clause(subject, predicate, "state")
-    return close(draw, ask(draw, clause), "?") if asked else close(draw, state(draw, clause))
+    return spoken(draw, clause, asked)
 
 
 DESCRIPTIONS = (

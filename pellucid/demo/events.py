@@ -6,6 +6,7 @@ from pellucid.demo.lexicon import MONEY, NUMBERS, SPOTS, TIMES, nouns_of
 from pellucid.demo.nominals import Nominal, a_noun, asked_person, counted_noun, owned_noun, person, pointed_noun
 from pellucid.demo.predicates import (
     activity,
+    doing_words,
     go,
     live,
     make_call,
@@ -15,10 +16,10 @@ from pellucid.demo.predicates import (
     verb_with_person,
 )
 from pellucid.demo.relatives import human, pet, the_thing
-from pellucid.demo.verbs import VERBS, Verb
+from pellucid.demo.verbs import VERBS, Activity, Verb
 from pellucid.demo.words import Draw, Words, said
 
-__all__ = ["EVENTS", "Sentence", "close", "event_clause"]
+__all__ = ["EVENTS", "Sentence", "close", "event_clause", "spoken"]
 
 Sentence = tuple[Words, Words]
 
@@ -27,6 +28,11 @@ def close(draw: Draw, clause: Sentence, mark: str = ".") -> Sentence:
     """Add 。 and . or ？ and ?."""
     key = draw.key()
     return clause[0] + said({".": "。", "?": "？", "!": "！"}[mark], key), clause[1] + said(mark, key)
+
+
+def spoken(draw: Draw, clause: Clause, asked: bool) -> Sentence:
+    """Return the clause as a whole sentence, a question or a statement."""
+    return close(draw, ask(draw, clause), "?") if asked else close(draw, state(draw, clause))
 
 
 _ASPECTS = (
@@ -69,37 +75,27 @@ def event_clause(draw: Draw, subject: Nominal, aspect: str, how: str, *, timed: 
         predicate = live(draw)
     else:
         predicate = go(draw, 0.0 if aspect == "experience" else 0.35)
-    tense = (
-        {"past": "recent", "future": "soon"}.get(aspect, aspect) if predicate.verb[0].text not in _LASTING else aspect
-    )
+    lasting = predicate.verb[0].text in _LASTING
+    tense = aspect if lasting else {"past": "recent", "future": "soon"}.get(aspect, aspect)
     # The relative clause has a time of its own: a second one at the end would be misread.
-    clause = Clause(
-        subject, predicate, aspect, how == "denied", _time(draw, tense, how) if timed and not single_out else None
-    )
+    time = _time(draw, tense, how) if timed and not single_out else None
+    clause = Clause(subject, predicate, aspect, how == "denied", time)
     return clause._replace(adverb=_adverb(draw, clause, how)) if how == "said" else clause
 
 
 def event(draw: Draw) -> Sentence:
     """那只猫昨天吃了三条鱼。 That cat ate three fish yesterday."""
     how = draw.weigh(_HOW)
-    clause = event_clause(
-        draw, asked_person(draw) if how == "asked" and draw.chance(0.8) else human(draw), draw.weigh(_ASPECTS), how
-    )
-    return (
-        close(draw, ask(draw, clause), "?")
-        if how == "asked" and clause.aspect != "already"
-        else close(draw, state(draw, clause))
-    )
+    subject = asked_person(draw) if how == "asked" and draw.chance(0.8) else human(draw)
+    clause = event_clause(draw, subject, draw.weigh(_ASPECTS), how)
+    return spoken(draw, clause, how == "asked" and clause.aspect != "already")
+
+
+_DONE_TO_THE_THING = tuple(verb for verb in VERBS if verb.zh in ("吃", "喝", "喜欢", "看", "洗", "卖", "丢", "找"))
 
 
 def _with_the_thing(draw: Draw, aspect: str) -> Predicate:
-    verb = draw.choose(
-        [
-            verb
-            for verb in VERBS
-            if aspect in verb.uses.split() and verb.zh in ("吃", "喝", "喜欢", "看", "洗", "卖", "丢", "找")
-        ]
-    )
+    verb = draw.choose([verb for verb in _DONE_TO_THE_THING if aspect in verb.uses.split()])
     noun = draw.choose(verb.objects)
     draw.combine(verb.zh, noun.zh)
     if noun.zh in _BOUGHT:
@@ -167,7 +163,7 @@ def animal(draw: Draw) -> Sentence:
         )
         predicate = transitive(draw, verb, form(draw, noun))
     clause = Clause(subject, predicate, aspect, time=_time(draw, "recent" if aspect == "past" else aspect, "said"))
-    return close(draw, ask(draw, clause), "?") if draw.chance(0.15) else close(draw, state(draw, clause))
+    return spoken(draw, clause, draw.chance(0.15))
 
 
 _GIFTS = nouns_of("reading 礼物 花 帽子 手表 手机 照片 词典 雨伞 蛋糕 苹果 球 铅笔 杯子 clothing -报纸 -裤子 -袜子")
@@ -193,7 +189,7 @@ def giving(draw: Draw) -> Sentence:
             said("给", to) + receiver.source, said("买", key), thing.source, verb_forms("buy"), key, after
         )
     clause = Clause(subject, predicate, aspect, how == "denied", _time(draw, aspect, how))
-    return close(draw, ask(draw, clause), "?") if how == "asked" else close(draw, state(draw, clause))
+    return spoken(draw, clause, how == "asked")
 
 
 def calling(draw: Draw) -> Sentence:
@@ -201,7 +197,7 @@ def calling(draw: Draw) -> Sentence:
     subject, aspect = person(draw), draw.weigh(((4.0, "past"), (2.0, "future"), (2.0, "wish"), (2.0, "progressive")))
     how = draw.weigh(_HOW)
     clause = Clause(subject, make_call(draw, subject), aspect, how == "denied", _time(draw, aspect, how))
-    return close(draw, ask(draw, clause), "?") if how == "asked" else close(draw, state(draw, clause))
+    return spoken(draw, clause, how == "asked")
 
 
 _HANDLED = tuple(verb for verb in VERBS if verb.zh in ("吃", "喝", "洗", "修", "卖", "丢"))
@@ -222,7 +218,7 @@ def handling(draw: Draw) -> Sentence:
             said("把", key) + thing.source, said(verb.zh, key), (), verb_forms(verb.en), key, thing.target
         )
     clause = Clause(subject, predicate, "past", how == "denied", _time(draw, "recent", how))
-    return close(draw, ask(draw, clause), "?") if how == "asked" else close(draw, state(draw, clause))
+    return spoken(draw, clause, how == "asked")
 
 
 def _putting(draw: Draw, key: int) -> Predicate:
@@ -264,35 +260,28 @@ def spending(draw: Draw) -> Sentence:
     predicate = Predicate((), said("花", key), money, verb_forms("spend"), key, said(en, number) + said("yuan", unit))
     how = "asked" if draw.chance(0.2) else "said"
     clause = Clause(person(draw), predicate, "past", time=_time(draw, "past", how))
-    return close(draw, ask(draw, clause), "?") if how == "asked" else close(draw, state(draw, clause))
+    return spoken(draw, clause, how == "asked")
 
 
 # What is done daily, at what part of the day, between which hours.
-_DAILY: tuple[tuple[str, str, str, int, int], ...] = (
-    ("起床", "get up", "早上", 5, 8), ("上班", "go to work", "早上", 7, 9), ("吃 早饭", "have breakfast", "早上", 6, 9),
-    ("回家", "go home", "下午", 3, 6), ("吃 晚饭", "have dinner", "晚上", 6, 8), ("睡觉", "go to bed", "晚上", 8, 10),
-)  # fmt: skip
+_DAILY: tuple[tuple[Activity, str, int, int], ...] = (
+    (Activity((("起床", "get up"),)), "早上", 5, 8),
+    (Activity((("上班", "go to work"),)), "早上", 7, 9),
+    (Activity((("吃", "have"), ("早饭", "breakfast"))), "早上", 6, 9),
+    (Activity((("回家", "go home"),)), "下午", 3, 6),
+    (Activity((("吃", "have"), ("晚饭", "dinner"))), "晚上", 6, 8),
+    (Activity((("睡觉", "go to bed"),)), "晚上", 8, 10),
+)
 
 
 def clock(draw: Draw) -> Sentence:
     """我每天早上七点起床。 I get up at seven o'clock every morning."""
     aspect = draw.weigh(((3.0, "habit"), (2.0, "past"), (1.0, "future")))
-    chinese, english, part, first, last = draw.choose(_DAILY)
+    doing, part, first, last = draw.choose(_DAILY)
     fitting = [time for time in TIMES[aspect] if time.parts[-1][0] in (part, "每天", "昨天", "明天")]
     time = _clock_time(draw, phrase_of(draw, draw.choose(fitting)), draw.choose(NUMBERS[first - 2 : last - 1]))
-    verb, meal = draw.key(), draw.key()
-    (verb_zh, *meal_zh), (verb_en, *rest) = chinese.split(), english.split(maxsplit=0 if " " not in chinese else 1)
-    predicate = Predicate(
-        (),
-        said(verb_zh, verb),
-        said(" ".join(meal_zh), meal),
-        verb_forms(verb_en),
-        verb,
-        said(" ".join(rest), meal),
-        apart=False,
-    )
-    clause = Clause(human(draw), predicate, aspect, time=time)
-    return close(draw, ask(draw, clause), "?") if draw.chance(0.2) else close(draw, state(draw, clause))
+    clause = Clause(human(draw), doing_words(draw, doing), aspect, time=time)
+    return spoken(draw, clause, draw.chance(0.2))
 
 
 def _clock_time(draw: Draw, day: TimePhrase, number: tuple[str, str]) -> TimePhrase:

@@ -1,23 +1,21 @@
 """Fixed phrases, requests, the weather, conditions, contrasts."""
 
 from pellucid.demo.apple import apple
-from pellucid.demo.clauses import Clause, Predicate, ask, phrase_of, state, time_for
+from pellucid.demo.clauses import Clause, Predicate, state, time_for
 from pellucid.demo.english import verb_forms
-from pellucid.demo.events import Sentence, close, event_clause
-from pellucid.demo.lexicon import PLACES, TIMES, nouns_of
+from pellucid.demo.events import Sentence, close, event_clause, spoken
+from pellucid.demo.lexicon import PLACES, nouns_of
 from pellucid.demo.nominals import (
     Nominal,
     a_noun,
     bare_noun,
     counted_noun,
-    kin,
     name,
     owned_noun,
     person,
     pointed_noun,
-    pronoun,
 )
-from pellucid.demo.predicates import activity, go, transitive
+from pellucid.demo.predicates import activity, go, someone_else, transitive
 from pellucid.demo.verbs import VERBS
 from pellucid.demo.words import Draw, Words, said
 
@@ -182,11 +180,8 @@ def weather(draw: Draw) -> Sentence:
 
 
 def _rain(draw: Draw) -> Sentence:
-    clause = _rain_clause(draw, draw.choose(("past", "future", "progressive")))
-    how = draw.weigh(_HOW)
-    if how == "asked":
-        return close(draw, ask(draw, clause), "?")
-    return close(draw, state(draw, clause._replace(negative=how == "denied")))
+    clause, how = _rain_clause(draw, draw.choose(("past", "future", "progressive"))), draw.weigh(_HOW)
+    return spoken(draw, clause._replace(negative=how == "denied"), how == "asked")
 
 
 def _rain_clause(draw: Draw, aspect: str) -> Clause:
@@ -205,29 +200,19 @@ def _in_a_city(draw: Draw) -> Sentence:
 def condition(draw: Draw) -> Sentence:
     """如果明天下雨，我会去图书馆。 If it rains tomorrow, I will go to the library."""
     key, comma, fall = draw.key(), draw.key(), draw.key()
-    (zh, en), future = draw.choose(_FALL), draw.choose(TIMES["soon"])
-    time = phrase_of(draw, future)
-    subject = person(draw)
-    clause = event_clause(draw, subject, "future", "denied" if draw.chance(0.3) else "said", timed=False)._replace(
-        adverb=None
-    )
-    source, target = state(draw, clause)
-    opening = said("如果", key) + time.source + said(zh, fall) + said("，", comma)
+    (zh, en), time, how = draw.choose(_FALL), time_for(draw, "soon"), "denied" if draw.chance(0.3) else "said"
+    clause = event_clause(draw, person(draw), "future", how, timed=False)
+    source, target = state(draw, clause._replace(adverb=None))
+    opening = said("if", key) + said("it", fall) + said(en + "s", fall) + time.target + said(",", comma)
     return close(
-        draw,
-        (
-            opening + source,
-            said("if", key) + said("it", fall) + said(en + "s", fall) + time.target + said(",", comma) + target,
-        ),
+        draw, (said("如果", key) + time.source + said(zh, fall) + said("，", comma) + source, opening + target)
     )
 
 
 def contrast(draw: Draw) -> Sentence:
     """我喜欢猫，可是他不喜欢狗。 I like cats, but he does not like dogs."""
-    first = draw.weigh(((3.0, pronoun), (1.0, name), (1.0, kin)))(draw)
-    second = first
-    while second.about == first.about:
-        second = draw.weigh(((3.0, pronoun), (1.0, name), (1.0, kin)))(draw)
+    first = person(draw)
+    second = someone_else(draw, first)
     verb = next(verb for verb in VERBS if verb.zh == "喜欢")
     noun = draw.choose(verb.objects)
     other = draw.choose(verb.objects) if draw.chance(0.5) else noun
@@ -244,12 +229,8 @@ def contrast(draw: Draw) -> Sentence:
 def knowing(draw: Draw) -> Sentence:
     """我知道他昨天去了北京。 I know that he went to Beijing yesterday."""
     subject, key = person(draw), draw.key()
-    other = subject
-    while other.about == subject.about:
-        other = person(draw)
-    clause = event_clause(
-        draw, other, draw.choose(("past", "future", "skill", "state")), "denied" if draw.chance(0.2) else "said"
-    )
+    aspect, how = draw.choose(("past", "future", "skill", "state")), "denied" if draw.chance(0.2) else "said"
+    clause = event_clause(draw, someone_else(draw, subject), aspect, how)
     source, target = state(draw, clause._replace(adverb=None))
     predicate = Predicate((), said("知道", key), source, verb_forms("know"), key, said("that", key) + target)
     return close(draw, state(draw, Clause(subject, predicate, "state")))

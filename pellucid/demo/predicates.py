@@ -16,12 +16,21 @@ from pellucid.demo.nominals import (
     person,
     pointed_noun,
 )
-from pellucid.demo.verbs import ACTIVITIES, PEOPLE_VERBS, VERBS, Verb
+from pellucid.demo.verbs import ACTIVITIES, PEOPLE_VERBS, VERBS, Activity, Verb
 from pellucid.demo.words import Draw, Words, said
 
 __all__ = [
-    "activity", "at", "go", "live", "make_call", "someone_else", "transitive", "verb_with_object", "verb_with_person",
-]  # fmt: skip
+    "activity",
+    "at",
+    "doing_words",
+    "go",
+    "live",
+    "make_call",
+    "someone_else",
+    "transitive",
+    "verb_with_object",
+    "verb_with_person",
+]
 
 _PLACES = {place.zh: place for place in PLACES}
 _VEHICLES: tuple[tuple[str, str], ...] = (("火车", "train"), ("公交车", "bus"), ("飞机", "plane"), ("出租车", "taxi"))
@@ -111,14 +120,19 @@ def activity(draw: Draw, aspect: str, place_share: float = 0.3) -> Predicate:
     before, after = (
         at(draw, _PLACES[draw.choose(doing.place.split())]) if doing.place and draw.chance(place_share) else ((), ())
     )
+    # 过 goes between verb and object always; 了 only where the verb likes to be apart from it.
+    return doing_words(draw, doing, before, after)._replace(apart=doing.apart or aspect == "experience")
+
+
+def doing_words(draw: Draw, doing: Activity, before: Words = (), after: Words = ()) -> Predicate:
+    """Return an activity as a predicate, with what stands before it in Chinese and after it in English."""
     keys = [draw.key() for _ in doing.parts]
     objects = tuple(zip(doing.parts[1:], keys[1:], strict=True))
     source = tuple(word for (zh, _), key in objects for word in said(zh, key))
     target = tuple(word for (_, en), key in objects for word in said(en, key))
     verb_zh, verb_en = doing.parts[0]
-    # 过 goes between verb and object always; 了 only where the verb likes to be apart from it.
-    apart = doing.apart or aspect == "experience"
-    return Predicate(before, said(verb_zh, keys[0]), source, verb_forms(verb_en), keys[0], target + after, apart)
+    verb = said(verb_zh, keys[0])
+    return Predicate(before, verb, source, verb_forms(verb_en), keys[0], target + after, doing.apart)
 
 
 def at(draw: Draw, place: Place) -> tuple[Words, Words]:

@@ -2,7 +2,7 @@
 
 from pellucid.demo.clauses import Clause, Predicate, ask_openly, be, state, time_for
 from pellucid.demo.descriptions import spot_words
-from pellucid.demo.english import verb_forms
+from pellucid.demo.english import plural, verb_forms
 from pellucid.demo.events import Sentence, close, event_clause
 from pellucid.demo.lexicon import MONEY, SPOTS, Noun, nouns_of
 from pellucid.demo.nominals import asked_person, bare_noun, owned_noun, pointed_noun, third_person
@@ -20,6 +20,9 @@ _ASKED_WHAT = tuple(
 _COUNTED = tuple(
     verb for verb in VERBS if verb.zh in ("买", "卖", "吃", "喝", "看", "写", "画", "洗", "修", "做", "丢", "看见")
 )
+
+
+_HAVE = Verb("有", "have", "猫 狗 reading device vehicle 词典 照片 雨伞 钥匙 clothing")
 
 
 def who(draw: Draw) -> Sentence:
@@ -51,11 +54,7 @@ def how_many(draw: Draw) -> Sentence:
         source, lead = _some_number(draw, draw.choose(nouns_of(spot.holds)))
         where_source, where_target = spot_words(draw, spot)
         return close(draw, (where_source + said("有", key) + source, lead + said("are there", key) + where_target), "?")
-    verb = (
-        draw.choose(_COUNTED)
-        if what_for == "done"
-        else Verb("有", "have", "猫 狗 reading device vehicle 词典 照片 雨伞 钥匙 clothing")
-    )
+    verb = draw.choose(_COUNTED) if what_for == "done" else _HAVE
     noun = draw.choose(verb.objects)
     draw.combine(verb.zh, noun.zh)
     source, lead = _some_number(draw, noun)
@@ -71,19 +70,18 @@ def _some_number(draw: Draw, noun: Noun) -> Sentence:
         kind = bare_noun(draw, noun)
         return said("几", number) + said(noun.measure, number) + kind.source, said("how many", number) + kind.target
     kind = bare_noun(draw, noun)
-    units = said(noun.unit + "s" if noun.unit != "glass" else "glasses", key) + said("of", key)
+    units = said(plural(noun.unit), key) + said("of", key)
     return said("几", number) + said(noun.measure, key) + kind.source, said("how many", number) + units + kind.target
 
 
 def where(draw: Draw) -> Sentence:
     """我的书在哪里？ Where is my book? 你昨天去了哪里？ Where did you go yesterday?"""
-    word, key, to = draw.key(), draw.key(), draw.key()
+    word, key = draw.key(), draw.key()
     kind = draw.weigh(((2.0, "is"), (2.0, "went"), (1.0, "lives"), (1.0, "works")))
     if kind == "is":
         noun = draw.choose(nouns_of(draw.choose(SPOTS).holds))
-        subject = (
-            asked_person(draw) if draw.chance(0.4) else draw.weigh(((1.0, pointed_noun), (2.0, owned_noun)))(draw, noun)
-        )
+        thing = draw.weigh(((1.0, pointed_noun), (2.0, owned_noun)))
+        subject = asked_person(draw) if draw.chance(0.4) else thing(draw, noun)
         target = said("where", word) + be(subject, key) + subject.target
         return close(draw, (subject.source + said("在", key) + said("哪里", word), target), "?")
     subject, place = asked_person(draw), said("哪里", word)
@@ -93,15 +91,11 @@ def where(draw: Draw) -> Sentence:
         time = time_for(draw, "past" if aspect == "past" else "future")
         clause = Clause(subject, predicate, aspect, time=time)
     elif kind == "lives":
-        clause = Clause(
-            subject, Predicate((), said("住", key) + said("在", to, word), place, verb_forms("live"), key, ()), "state"
-        )
+        predicate = Predicate((), said("住", key) + said("在", word), place, verb_forms("live"), key, ())
+        clause = Clause(subject, predicate, "state")
     else:
-        clause = Clause(
-            subject,
-            Predicate(said("在", to, word) + place, said("工作", key), (), verb_forms("work"), key, ()),
-            "state",
-        )
+        predicate = Predicate(said("在", word) + place, said("工作", key), (), verb_forms("work"), key, ())
+        clause = Clause(subject, predicate, "state")
     return close(draw, ask_openly(draw, clause, said("where", word)), "?")
 
 
@@ -113,14 +107,12 @@ def why(draw: Draw) -> Sentence:
     return close(draw, ask_openly(draw, clause, said("why", word), said("为什么", word)), "?")
 
 
+_PRICED = nouns_of("reading device vehicle clothing worn furniture fruit 词典 雨伞 杯子 盘子 包 咖啡 茶 啤酒 蛋糕")
+
+
 def price(draw: Draw) -> Sentence:
     """这本书多少钱？ How much is this book? 这本书二十块钱。 This book costs twenty yuan."""
-    noun, key = (
-        draw.choose(
-            nouns_of("reading device vehicle clothing worn furniture fruit 词典 雨伞 杯子 盘子 包 咖啡 茶 啤酒 蛋糕")
-        ),
-        draw.key(),
-    )
+    noun, key = draw.choose(_PRICED), draw.key()
     subject = pointed_noun(draw, noun, share=0.2)
     if draw.chance(0.5):
         target = said("how much", key) + be(subject, key) + subject.target
@@ -132,13 +124,13 @@ def price(draw: Draw) -> Sentence:
     return close(draw, (source, subject.target + cost + said(en, number) + said("yuan", unit)))
 
 
+_OWNED = nouns_of("animal reading paper device vehicle thing furniture worn plant building 衬衫 裙子 -眼镜")
+
+
 def whose(draw: Draw) -> Sentence:
-    """那是谁的书？ Whose book is that? 那是什么？ What is that?"""
+    """那是谁的书？ Whose book is that?"""
     (zh, en), this, key, word = draw.choose((("这", "this"), ("那", "that"))), draw.key(), draw.key(), draw.key()
-    noun = draw.choose(
-        nouns_of("animal reading paper device vehicle thing furniture worn plant building 衬衫 裙子 -眼镜")
-    )
-    thing, subject = draw.key(), said(zh, this)
+    noun, thing, subject = draw.choose(_OWNED), draw.key(), said(zh, this)
     source = subject + said("是", key) + said("谁", word) + said("的", word) + said(noun.zh, thing)
     return close(draw, (source, said("whose", word) + said(noun.en, thing) + said("is", key) + said(en, this)), "?")
 

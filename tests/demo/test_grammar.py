@@ -52,7 +52,7 @@ CASES: list[tuple[Template, str, tuple[float, ...], str, str]] = [
         "每天我在公园跑步。", "I run in the park every day."),
     (event, "said pronoun 他 past go 上海 火车 去年", (0.75, 0.35),
         "他去年坐火车去了上海。", "He went to Shanghai by train last year."),
-    (clock, "pronoun 我 habit 起床 每天早上 七", (),
+    (clock, "pronoun 我 habit 每天早上 七", (),
         "我每天早上七点起床。", "I get up at seven o'clock every morning."),
     # 的: relative clauses, owners.
     (description, "said 书 有意思 past 买 pronoun 我 昨天", (0.3,),
