@@ -21,6 +21,8 @@ from pellucid.tokenizers import Tokenizer
 
 __all__ = ["Translator"]
 
+OnProgress = Callable[[int], object]
+
 
 class _Done(NamedTuple):
     """A part and what became of it; tokens and links are those of its best translation."""
@@ -74,12 +76,24 @@ class Translator:
 
     @overload
     def translate(
-        self, text: str, *, prefix: str | Sequence[str] = "", alignment: bool = False, **settings: Any
+        self,
+        text: str,
+        *,
+        prefix: str | Sequence[str] = "",
+        alignment: bool = False,
+        on_progress: OnProgress | None = None,
+        **settings: Any,
     ) -> Translation: ...
 
     @overload
     def translate(
-        self, text: Sequence[str], *, prefix: str | Sequence[str] = "", alignment: bool = False, **settings: Any
+        self,
+        text: Sequence[str],
+        *,
+        prefix: str | Sequence[str] = "",
+        alignment: bool = False,
+        on_progress: OnProgress | None = None,
+        **settings: Any,
     ) -> list[Translation]: ...
 
     def translate(
@@ -88,7 +102,7 @@ class Translator:
         *,
         prefix: str | Sequence[str] = "",
         alignment: bool = False,
-        on_progress: Callable[[int], None] | None = None,
+        on_progress: OnProgress | None = None,
         **settings: Any,
     ) -> Translation | list[Translation]:
         r"""Translate a text, or each of several; as many come back, in the same order, and a blank one as it is.
@@ -161,7 +175,7 @@ class Translator:
         prefixes: Sequence[list[int]],
         config: GenerationConfig,
         alignment: bool,
-        on_progress: Callable[[int], None],
+        on_progress: OnProgress,
     ) -> list[_Done]:
         done: dict[int, _Done] = {
             i: _Done([Alternative(part.source, 0.0, 0.0, 0)], (), (), [], [])
@@ -259,7 +273,7 @@ def _batches(waiting: Sequence[int], lengths: Sequence[int], budget: int) -> Ite
 
 def _assembled(text: str, plan: Plan, done: list[_Done], config: GenerationConfig, alignment: bool) -> Translation:
     if not done:
-        return blank(text)
+        return blank(text, alignment)
     chosen = best_combinations([part.alternatives for part in done], config.n_best, config.length_penalty)
     n_best = tuple(
         Alternative(

@@ -92,9 +92,9 @@ class Translation:
         return fields
 
 
-def blank(text: str) -> Translation:
+def blank(text: str, alignment: bool) -> Translation:
     """Return the translation of a text in which there is nothing to translate: the text itself."""
-    return Translation((Alternative(text, 0.0, 0.0, 0),))
+    return Translation((Alternative(text, 0.0, 0.0, 0),), alignment=() if alignment else None)
 
 
 def best_combinations(

@@ -1,0 +1,99 @@
+"""`pellucid evaluate`: how good a translator is on a test set, and whether another is better."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from pellucid.cli import console
+from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, ModelFlags
+from pellucid.cli.pairs import usable_pairs
+from pellucid.cli.translate import DEFAULT_SEARCH, SearchOptions
+from pellucid.errors import UsageError, UserError
+
+if TYPE_CHECKING:
+    from pellucid.evaluation.corpus_scores import Comparison
+    from pellucid.generation.translate import Translator
+
+__all__ = ["evaluate"]
+
+
+def evaluate(
+    folder: Path,
+    /,
+    *files: Path,
+    compare: Path | None = None,
+    source_lang: str | None = None,
+    target_lang: str | None = None,
+    seed: int = 1,
+    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    search: SearchOptions = DEFAULT_SEARCH,
+    flags: ModelFlags = DEFAULT_MODEL_FLAGS,
+) -> None:
+    """Translate a test set and measure BLEU and chrF by sacreBLEU, with their signatures.
+
+    Args:
+        folder: Folder of the model.
+        files: A .tsv, .tmx or .jsonl file of pairs, or two aligned text files, source first.
+        compare: Folder of a second model; tells by paired bootstrap whether the two differ.
+        source_lang: Code of the source language, where a file has several; the model's unless given.
+        target_lang: Code of the target language; it decides how BLEU splits words.
+        seed: Seed of the bootstrap's draws.
+        as_json: Print one JSON object: bleu, chrf, signatures, pairs, target_lang, and compare if asked for.
+    """
+    if not files:
+        raise UsageError("no test set was given", hint="Name a .tsv, .tmx or .jsonl file, or two aligned text files.")
+    from pellucid.evaluation.corpus_scores import compare_systems, score_translations
+    from pellucid.generation.load import load
+
+    translator = load(folder, device=flags.device, precision=flags.precision)
+    other = None if compare is None else load(compare, device=flags.device, precision=flags.precision)
+    source_lang = source_lang or translator.source_language
+    target_lang = target_lang or translator.target_language
+    pairs = [(pair.source, pair.target) for pair in usable_pairs(files, source_lang, target_lang)]
+    if not pairs:
+        raise UserError("there is nothing to score", where=[str(file) for file in files], hint="The files are empty.")
+    references = [target for _, target in pairs]
+    translations = _translate_all(translator, [source for source, _ in pairs], search)
+    scores = score_translations(translations, references, target_lang)
+    result: dict[str, Any] = {
+        "bleu": scores.bleu,
+        "chrf": scores.chrf,
+        "signatures": scores.signatures,
+        "pairs": len(pairs),
+        "target_lang": target_lang,
+    }
+    compared: dict[str, Comparison] = {}
+    if other is not None:
+        second = _translate_all(other, [source for source, _ in pairs], search)
+        compared = compare_systems(translations, second, references, target_lang, seed=seed)
+        result["compare"] = {"model": str(compare), **{name: found._asdict() for name, found in compared.items()}}
+    if target_lang is None:
+        console.warn(
+            "the target language is unknown, so BLEU splits words as for English; say it with --target-lang, "
+            "above all if it is Chinese or Japanese"
+        )
+    if as_json:
+        console.data_json(result)
+    else:
+        _show(result, compared)
+
+
+def _translate_all(translator: "Translator", sources: list[str], search: SearchOptions) -> list[str]:
+    with console.progress("Translating", len(sources), "lines") as bar:
+        found = translator.translate(sources, on_progress=bar.advance, **search.settings())
+    return [one.text for one in found]
+
+
+def _show(result: dict[str, Any], compared: "dict[str, Comparison]") -> None:
+    for name, title in (("bleu", "BLEU"), ("chrf", "chrF")):
+        console.data(f"{title} {result[name]:.2f}   {result['signatures'][name]}")
+    for name, title in (("bleu", "BLEU"), ("chrf", "chrF")):
+        if name in compared:
+            found = compared[name]
+            low, high = found.interval
+            console.data(
+                f"{title}: {found.first:.2f} and {found.second:.2f} ({result['compare']['model']}), difference "
+                f"{found.second - found.first:+.2f}, 95 % within {low:+.2f} and {high:+.2f}, p = {found.p:.3f}"
+            )
+    console.say(f"{result['pairs']:,} pairs")
