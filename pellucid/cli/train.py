@@ -81,11 +81,21 @@ def translator(
         device=flags.device,
         talk=console.say,
     )
-    return show_training(run, output)
+    code = show_training(run, "the same command with --resume goes on from there")
+    if code == 0:
+        console.say(f'Try it: pellucid translate {output} --text "…"')
+    return code
 
 
-def show_training(run: Iterator["Step"], output: Path) -> int:
-    """Take a run to its end, or to Ctrl-C; show how it goes; return the exit code."""
+def show_training(run: Iterator["Step"], once_stopped: str) -> int:
+    """Take a run to its end, or to Ctrl-C, and show how it goes.
+
+    Args:
+        once_stopped: what can be done with a run that Ctrl-C stopped, said then.
+
+    Returns:
+        The exit code, 0 or 130.
+    """
     with _asked_to_stop() as asked, console.progress("Training", 100, "%") as bar:
         for step in run:
             bar.update(round(100 * step.progress, 1), _note(step))
@@ -94,9 +104,8 @@ def show_training(run: Iterator["Step"], output: Path) -> int:
             if asked:
                 bar.update(round(100 * step.progress, 1), "stopping")
                 run.close()  # type: ignore[attr-defined]  # a generator: closing it writes a checkpoint
-                console.say(f"Stopped after step {step.step:,}; the same command with --resume goes on from there.")
+                console.say(f"Stopped after step {step.step:,}; {once_stopped}.")
                 return STOPPED
-    console.say(f"Try it: pellucid translate {output} --text \"…\"")
     return 0
 
 

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy
 from numpy.typing import NDArray
-from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
 
 from pellucid.errors import UserError
 from pellucid.randomness import generator

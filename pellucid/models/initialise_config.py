@@ -1,0 +1,23 @@
+"""How a model's weights start: the settings, apart from the code so that they load without PyTorch."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+__all__ = ["InitialiseConfig"]
+
+
+class InitialiseConfig(BaseModel):
+    """How weights start (`initialise.*` in a recipe)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    residual_scale: float = Field(
+        0.5,
+        gt=0,
+        description="factor on the first weights of projections that write to the residual stream; 1 in the paper",
+    )
+    lexical: bool = Field(
+        True, description="start each source row as the mixture of its translations' rows, by a statistical lexicon"
+    )
+    pass_through: bool = Field(
+        True, description="start cross-attention's values and output as an orthogonal matrix and its transpose"
+    )
