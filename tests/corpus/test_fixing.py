@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,7 +42,7 @@ def test_clean_pairs_are_written_and_all_others_named_with_the_reason(
 
 
 def test_sources_and_other_files_are_never_overwritten(source: Path, tmp_path: Path) -> None:
-    how = {"options": DataConfig().with_fixes()}
+    how: dict[str, Any] = {"options": DataConfig().with_fixes()}
     link = tmp_path / "link.tsv"
     link.hardlink_to(source)
     with pytest.raises(UserError, match="one of the files to read"):

@@ -1,13 +1,15 @@
 """The checks of a single pair."""
 
+import re
+
 import pytest
 
 from pellucid.corpus.config import DataConfig
 from pellucid.corpus.doctor.pair_checks import LIMITS, SUSPICIONS, Measure
 from pellucid.corpus.doctor.profile import learn_profile
 
-SPANISH = "el perro come en la casa de los niños porque tiene hambre y no hay más comida".split()
-ENGLISH = "the dog eats in the house of the children because it is hungry and there is no more food".split()
+SPANISH = re.findall(r"\w+", "el perro come en la casa de los niños porque tiene hambre y no hay más comida")
+ENGLISH = re.findall(r"\w+", "the dog eats in the house of the children because it is hungry and there is no more food")
 ES_EN = learn_profile(
     [" ".join(SPANISH[start % 9 :]) for start in range(300)], [" ".join(ENGLISH[start % 9 :]) for start in range(300)]
 )

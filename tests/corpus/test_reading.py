@@ -128,7 +128,10 @@ class TestTmx:
         assert texts(self.memory(tmp_path / "a.tmx", unit(es="uno", en="one"), srclang="EN")) == [("one", "uno")]
 
     def test_inline_codes_go_and_highlighted_text_stays(self, tmp_path: Path) -> None:
-        seg = 'a <bpt i="1">&lt;b&gt;</bpt>b<ept i="1">&lt;/b&gt;</ept> <hi>c</hi><ph>x<sub>d</sub></ph>e&amp;<it pos="begin">f</it>g'
+        seg = (
+            'a <bpt i="1">&lt;b&gt;</bpt>b<ept i="1">&lt;/b&gt;</ept> <hi>c</hi>'
+            '<ph>x<sub>d</sub></ph>e&amp;<it pos="begin">f</it>g'
+        )
         assert texts(self.memory(tmp_path / "a.tmx", unit(es=seg, en="one\n    two")))[0] == ("a b c e&g", "one two")
 
     def test_namespaces_prefixes_and_the_old_attribute_are_read(self, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from pellucid.corpus.doctor.shift import follow_offsets
 from pellucid.randomness import generator
 
-WORDS = [word for word in "casa perro gato río montaña camino libro mesa noche día agua fuego pan sal luz voz".split()]
+WORDS = ["casa", "perro", "gato", "río", "montaña", "camino", "libro", "mesa", "noche", "día", "agua", "luz", "voz"]
 
 
 def make_text(lines: int, seed: int = 1) -> tuple[list[str], list[str]]:

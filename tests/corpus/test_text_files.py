@@ -3,6 +3,7 @@
 import gzip
 import lzma
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,11 @@ from hypothesis import strategies as st
 from pellucid.corpus.text_files import DamagedArchive, plain_suffix, read_lines
 from pellucid.errors import UserError
 
-PACKERS = {".gz": gzip.compress, ".xz": lzma.compress, ".zst": zstandard.ZstdCompressor(write_checksum=True).compress}
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": gzip.compress,
+    ".xz": lzma.compress,
+    ".zst": zstandard.ZstdCompressor(write_checksum=True).compress,
+}
 
 
 def lines_of(path: Path) -> list[bytes]:
