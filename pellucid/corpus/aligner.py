@@ -27,7 +27,7 @@ from pellucid.corpus.lexicon import FitReport, Lexicon, check_prior
 __all__ = ["FitReport", "FitStep", "IdSequences", "Lexicon", "fit_lexicon"]
 
 MAX_TOKENS = 400  # a longer sentence says little about its words, and its cost grows with the square
-MAX_CELLS = 600_000_000  # source tokens × target tokens, over all pairs: at most 5 GB of entries, commonly under 2
+MAX_CELLS = 600_000_000  # source tokens × target tokens over all pairs; takes 1 to 5 GB, as different as the words are
 
 
 class IdSequences(Protocol):
