@@ -39,9 +39,9 @@ def read_descriptions(text: str, language: str) -> dict[Key, Description]:
     for stanza in text.split("\n\n"):
         key, description = _KEY.search(stanza), body.search(stanza)
         if key and description:
-            title, lines = description.groups()
+            title, rest = description.groups()
             paragraphs = [
-                _joined(some, wide=language == "zh_CN") for some in _paragraphs(lines.split("\n")[1:]) if some
+                _joined(lines, wide=language == "zh_CN") for lines in _paragraphs(rest.split("\n")[1:]) if lines
             ]
             table[Key(*key.groups())] = Description(title, paragraphs)
     return table

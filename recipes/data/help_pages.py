@@ -9,9 +9,9 @@ from recipes.data.plain_text import Pair, tidy
 
 __all__ = ["matching_leaves"]
 
-_LEAVES = frozenset("p title desc para term td subtitle cite name simpara".split())
-_INNER = _LEAVES | frozenset("list steps itemizedlist".split())
-_DROPPED = frozenset("info code screen articleinfo bookinfo programlisting credit legalnotice".split())
+_LEAVES = frozenset(["p", "title", "desc", "para", "term", "td", "subtitle", "cite", "name", "simpara"])
+_INNER = _LEAVES | frozenset(["list", "steps", "itemizedlist"])
+_DROPPED = frozenset(["info", "code", "screen", "articleinfo", "bookinfo", "programlisting", "credit", "legalnotice"])
 _DOCTYPE = re.compile(r"<!DOCTYPE[^\[>]*(\[.*?\])?\s*>", re.DOTALL)
 _ENTITY = re.compile(r"&(?!amp;|lt;|gt;|quot;|apos;|#)\w+;")
 

@@ -1,4 +1,4 @@
-"""Debian packages as sources of text: downloaded and read in a folder of their own, nothing installed, no setting touched.
+"""Debian packages as sources of text: downloaded and read in a folder of their own, nothing installed.
 
 The packages come from the sources that this system already has. Their lists, the packages and whatever is unpacked
 stay under one folder, which may be deleted afterwards.
@@ -14,7 +14,7 @@ import tarfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 from urllib.parse import unquote
 
 from pellucid.errors import UserError
@@ -27,6 +27,7 @@ __all__ = [
     "description_list",
     "download",
     "files_of",
+    "members",
     "missing_packages",
     "open_archive",
     "read_package_list",
@@ -62,7 +63,7 @@ class Archive:
 
     @property
     def options(self) -> list[str]:
-        """apt's options that keep its lists and its cache in the folder."""
+        """Options of apt that keep its lists and its cache in the folder."""
         return ["-o", f"Dir::State::Lists={self.folder / 'lists'}", "-o", f"Dir::Cache={self.folder / 'cache'}"]
 
     @property
@@ -165,19 +166,22 @@ def description_list(archive: Archive, language: str) -> Path:
 
 
 def files_of(deb: Path, wanted: Callable[[str], object]) -> Iterator[tuple[str, bytes]]:
-    """Yield path (from the root, no slash before it) and content of a package's files that are `wanted`; no links."""
+    """Yield path (from the root, no slash before it) and content of a package's files that are `wanted`; no links.
+
+    Raises:
+        UserError: if the package cannot be read.
+    """
+    unreadable = UserError("dpkg-deb cannot read a package", where=str(deb), hint="delete it and run this again")
     with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", deb], stdout=subprocess.PIPE) as unpacking:
         assert unpacking.stdout is not None
-        with tarfile.open(fileobj=unpacking.stdout, mode="r|") as tree:
-            for member in tree:
-                path = member.name.removeprefix("./")
-                if member.isreg() and wanted(path):
-                    content = tree.extractfile(member)
-                    assert content is not None
-                    yield path, content.read()
-        unpacking.stdout.read()
+        try:
+            yield from members(unpacking.stdout, wanted)
+            # What follows the last file, so that dpkg-deb comes to its end.
+            unpacking.stdout.read()
+        except tarfile.TarError as error:
+            raise unreadable from error
     if unpacking.returncode:
-        raise UserError("dpkg-deb cannot read a package", where=str(deb), hint="delete it and run this again")
+        raise unreadable
 
 
 def unpack(debs: Sequence[Deb], folder: Path) -> None:
@@ -191,6 +195,17 @@ def unpack(debs: Sequence[Deb], folder: Path) -> None:
         if ended.returncode:
             what = f"dpkg-deb cannot unpack a package: {ended.stderr.decode(errors='replace').strip()}"
             raise UserError(what, where=str(deb.path), hint="delete it and run this again")
+
+
+def members(stream: IO[bytes], wanted: Callable[[str], object]) -> Iterator[tuple[str, bytes]]:
+    """Yield path and content of the files in a tar stream that are `wanted`; no links."""
+    with tarfile.open(fileobj=stream, mode="r|") as tree:
+        for member in tree:
+            path = member.name.removeprefix("./")
+            if member.isreg() and wanted(path):
+                content = tree.extractfile(member)
+                assert content is not None
+                yield path, content.read()
 
 
 def _apt(archive: Archive, *arguments: str, cwd: Path | None = None) -> str:

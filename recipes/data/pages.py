@@ -9,9 +9,9 @@ from recipes.data.plain_text import Pair, tidy
 
 __all__ = ["Page", "matching_blocks", "matching_paragraphs", "read_page"]
 
-_BLOCKS = frozenset("p h1 h2 h3 h4 h5 h6 li dt dd td th title div caption".split())
-_SKIPPED = frozenset("pre script style head nav".split())
-_EMPTY = frozenset("meta link br img hr input col".split())
+_BLOCKS = frozenset(["p", "h1", "h2", "h3", "h4", "h5", "h6", "li", "dt", "dd", "td", "th", "title", "div", "caption"])
+_SKIPPED = frozenset(["pre", "script", "style", "head", "nav"])
+_EMPTY = frozenset(["meta", "link", "br", "img", "hr", "input", "col"])
 _HEADING_NUMBER = re.compile(
     r"^(?:[A-Z]|\d+|Table|Figure|表|图|Tabelle|Abbildung|Tableau|Figure|Tabla|Figura)?[\s.]*[\dA-Z]?[\d.]+\.?\s+"
 )
@@ -97,7 +97,7 @@ def read_page(content: bytes) -> Page:
 
 
 def matching_blocks(other: Page, english: Page) -> Iterator[Pair]:
-    """Yield the blocks of sections that have the same name and the same tags in both pages, heading numbers taken off."""
+    """Yield the blocks of sections of one name and equal tags in both pages, heading numbers taken off."""
     for name, blocks in other.sections.items():
         twins = english.sections.get(name, [])
         if [block.tag for block in blocks] == [block.tag for block in twins]:
