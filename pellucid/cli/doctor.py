@@ -15,7 +15,7 @@ from pellucid.errors import UsageError
 
 __all__ = ["doctor"]
 
-_Names = Annotated[list[str] | None, Parameter(negative="", consume_multiple=True)]
+_Names = Annotated[list[str] | None, Parameter(negative="")]
 _Files = Annotated[list[Path] | None, Parameter(negative="", consume_multiple=True)]
 _Switch = Annotated[bool, Parameter(negative="")]
 
@@ -63,7 +63,9 @@ def doctor(
         _print_checks(as_json)
         return 0
     if not sources:
-        raise UsageError("no files were given", where="pellucid doctor", hint="pellucid doctor pairs.tsv")
+        swallowed = "--valid" if valid else "--test" if test else ""
+        hint = f"Name the text before {swallowed}, which takes all files after it." if swallowed else "Name a text."
+        raise UsageError("no text was given", where="pellucid doctor", hint=hint)
     limits = {"max_characters": max_characters, "min_characters": min_characters, "max_ratio": max_ratio}
     options = _options({"drop": drop, "keep": keep, "skip": skip, **limits})
     how: dict[str, Any] = {
