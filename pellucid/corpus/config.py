@@ -1,6 +1,7 @@
 """How a text is judged before it is learnt from."""
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -48,7 +49,9 @@ class DataConfig(BaseModel):
         for field, names in (("drop", self.drop), ("keep", self.keep), ("skip", self.skip)):
             for name in names:
                 if name not in CHECKS:
-                    raise ValueError(f"no check is called {name!r}; there are {', '.join(sorted(CHECKS))}")
+                    near = get_close_matches(name, CHECKS, 1, 0.5)
+                    known = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(CHECKS))}"
+                    raise ValueError(f"no check is called {name!r}; {known}")
                 if field != "drop" and name in _UNREADABLE and name != "shift":
                     raise ValueError(f"{name} cannot be among those to {field}: such lines cannot be learnt from")
         for name in set(self.drop) & set(self.keep):
