@@ -26,7 +26,6 @@ def counted(config: EncoderDecoderConfig, vocab_size: int) -> int:
 
 PARAMETERS = {
     "tiny": (1_000, 297_728),
-    "fast": (4_000, 5_501_184),
     "small": (8_000, 7_578_624),
     "base": (37_000, 63_082_496),
     "big": (37_000, 214_245_376),
@@ -47,9 +46,7 @@ def test_presets_have_as_many_parameters_as_the_formula(name: str) -> None:
 
     tiny,  d 64, f 256, pre, V 1,000:        A 16,640 · F 33,088 · N 128
         2 · 49,984 + 2 · 66,752 + 256 + 64,000                             = 297,728
-    fast,  d 256, f 1,024, pre, V 4,000:     A 263,168 · F 525,568 · N 512
-        3 · 789,760 + 2 · 1,053,440 + 1,024 + 1,024,000                    = 5,501,184
-    small, d 256, f 1,024, pre, V 8,000:     A, F, N as in fast
+    small, d 256, f 1,024, pre, V 8,000:     A 263,168 · F 525,568 · N 512
         3 · 789,760 + 3 · 1,053,440 + 1,024 + 2,048,000                    = 7,578,624
     base,  d 512, f 2,048, post, V 37,000:   A 1,050,624 · F 2,099,712 · N 1,024
         6 · 3,152,384 + 6 · 4,204,032 + 18,944,000                         = 63,082,496
@@ -59,6 +56,17 @@ def test_presets_have_as_many_parameters_as_the_formula(name: str) -> None:
     """
     vocab_size, expected = PARAMETERS[name]
     assert counted(EncoderDecoderConfig(**preset(name)["model"]), vocab_size) == expected
+
+
+def test_fast_has_as_many_parameters_as_its_shape_says() -> None:
+    """The same formula, with F = 3 d f + 2 f + d for SwiGLU; its sizes follow what is measured, so none stands here."""
+    config = EncoderDecoderConfig(**preset("fast")["model"])
+    d, f = config.d_model, config.d_ff
+    attention, norm = 4 * (d * d + d), 2 * d
+    feed_forward = 3 * d * f + 2 * f + d if config.activation == "swiglu" else 2 * d * f + f + d
+    encoder = config.encoder_layers * (attention + feed_forward + 2 * norm)
+    decoder = config.decoder_layers * (2 * attention + feed_forward + 3 * norm)
+    assert counted(config, 4_000) == encoder + decoder + 2 * norm + 4_000 * d
 
 
 def test_swiglu_grouped_heads_and_no_biases_are_counted_by_hand() -> None:
@@ -93,12 +101,7 @@ def test_tiny_is_pre_norm_with_sinusoids() -> None:
     assert (config.norm_placement, config.positions, config.cross_positions) == ("pre", "sinusoidal", "none")
 
 
-def test_fast_is_what_one_gets_without_saying_anything() -> None:
-    assert EncoderDecoderConfig(**preset("fast")["model"]) == EncoderDecoderConfig()
-    assert InitialiseConfig(**preset("fast")["initialise"]) == InitialiseConfig()
-
-
-@pytest.mark.parametrize("name", PARAMETERS)
+@pytest.mark.parametrize("name", ["fast", *PARAMETERS])
 def test_presets_name_only_settings_that_exist(name: str) -> None:
     sections = preset(name)
     EncoderDecoderConfig.model_validate(sections["model"])
