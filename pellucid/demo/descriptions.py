@@ -84,8 +84,8 @@ def _thing_and_adjective(draw: Draw) -> tuple[Nominal, Adjective]:
     adjective = draw.choose(_SAID_OF[noun.zh])
     draw.combine(adjective.zh, noun.zh)
     forms = [(4.0, pointed_noun), (2.0, owned_noun)]
-    if noun.kind in ("animal", "beast", "fruit") and adjective.zh in ("可爱", "聪明", "好吃", "漂亮", "贵", "便宜"):
-        return bare_noun(draw, noun) if draw.chance(0.4) else pointed_noun(draw, noun, share=0.0), adjective
+    if noun in _KINDS and adjective.zh in _OF_KINDS and draw.chance(0.2):
+        return bare_noun(draw, noun), adjective
     if noun in _BOUGHT and draw.chance(0.3):
         return the_thing(draw, noun), adjective
     return draw.weigh(forms)(draw, noun, share=0.0), adjective
@@ -109,7 +109,7 @@ _COMPARED = frozenset(
 
 
 def comparison(draw: Draw) -> Sentence:
-    """这只猫比那只狗大。 This cat is bigger than that dog; 猫没有狗大。 Cats are not as big as dogs."""
+    """这只猫比那只狗大。 This cat is bigger than that dog."""
     if draw.chance(0.4):
         first = person(draw)
         second, adjective = someone_else(draw, first), draw.choose(_PERSON_ADJECTIVES)
@@ -117,15 +117,15 @@ def comparison(draw: Draw) -> Sentence:
         noun = draw.choose(_DESCRIBED)
         adjective = draw.choose([adjective for adjective in _SAID_OF[noun.zh] if adjective.zh != "奇怪"])
         alike = [other for other in adjective.nouns if other.kind == noun.kind] if noun.kind in _COMPARED else [noun]
-        other = draw.choose(alike)
-        if noun != other and noun.kind in ("animal", "beast", "fruit") and draw.chance(0.6):
-            first, second = bare_noun(draw, noun), bare_noun(draw, other)
-        else:
-            near, one = draw.chance(0.5), draw.chance(0.7)
-            first = pointed_noun(draw, noun, share=0.0, near=near, one=one)
-            second = pointed_noun(draw, other, share=0.0, near=not near, one=one)
+        other, near, one = draw.choose(alike), draw.chance(0.5), draw.chance(0.7)
+        first = pointed_noun(draw, noun, share=0.0, near=near, one=one)
+        second = pointed_noun(draw, other, share=0.0, near=not near, one=one)
         draw.combine(adjective.zh, noun.zh)
         draw.combine(adjective.zh, other.zh)
+    return _compared(draw, first, second, adjective)
+
+
+def _compared(draw: Draw, first: Nominal, second: Nominal, adjective: Adjective) -> Sentence:
     than, key = draw.key(), draw.key()
     if draw.chance(0.3):
         source = first.source + said("没有", than) + second.source + said(adjective.zh, key)
@@ -135,6 +135,24 @@ def comparison(draw: Draw) -> Sentence:
     target = said(comparative(adjective.en), key) + said("than", than) + second.target_object
     how = "asked" if draw.chance(0.25) else "said"
     return close(draw, be_clause(draw, first, how, (), source, target, key), "?" if how == "asked" else ".")
+
+
+_OF_KINDS = frozenset(("大", "可爱", "聪明", "好吃", "漂亮", "贵", "便宜"))
+_KINDS = tuple(noun for noun in nouns_of("animal beast fruit") if any(a.zh in _OF_KINDS for a in _SAID_OF[noun.zh]))
+
+
+def kinds(draw: Draw) -> Sentence:
+    """猫比狗可爱。 Cats are cuter than dogs; 苹果不贵。 Apples are not expensive."""
+    noun = draw.choose(_KINDS)
+    adjective = draw.choose([adjective for adjective in _SAID_OF[noun.zh] if adjective.zh in _OF_KINDS])
+    draw.combine(adjective.zh, noun.zh)
+    others = [other for other in adjective.nouns if other.kind == noun.kind and other != noun]
+    if others and draw.chance(0.6):
+        other = draw.choose(others)
+        draw.combine(adjective.zh, other.zh)
+        return _compared(draw, bare_noun(draw, noun), bare_noun(draw, other), adjective)
+    how = draw.weigh(_HOW)
+    return close(draw, described(draw, bare_noun(draw, noun), adjective, how), "?" if how == "asked" else ".")
 
 
 _PROFESSIONS = nouns_of("adult artist -男人 -女人")
@@ -274,5 +292,5 @@ def missing(draw: Draw) -> Sentence:
 
 DESCRIPTIONS = (
     (7.0, description), (3.0, opinion), (5.0, comparison), (3.0, profession), (4.0, this_is), (5.0, existence),
-    (4.0, location), (4.0, having), (1.5, missing),
+    (4.0, location), (4.0, having), (1.5, missing), (2.0, kinds),
 )  # fmt: skip

@@ -171,8 +171,8 @@ _GIFTS = nouns_of("reading 礼物 花 帽子 手表 手机 照片 词典 雨伞 
 
 def giving(draw: Draw) -> Sentence:
     """他给了我一本书。 He gave me a book; 妈妈给我买了一件毛衣。 Mother bought a sweater for me."""
-    subject, aspect = person(draw), draw.weigh(((6.0, "past"), (2.0, "future"), (2.0, "wish")))
-    how = draw.weigh(_HOW)
+    how, aspect = draw.weigh(_HOW), draw.weigh(((6.0, "past"), (2.0, "future"), (2.0, "wish")))
+    subject = asked_person(draw) if how == "asked" else person(draw)
     receiver, noun = someone_else(draw, subject), draw.choose(_GIFTS)
     form = pointed_noun if how == "denied" else draw.weigh(((5.0, a_noun), (1.0, counted_noun), (2.0, pointed_noun)))
     thing, key, to = form(draw, noun), draw.key(), draw.key()
@@ -194,18 +194,20 @@ def giving(draw: Draw) -> Sentence:
 
 def calling(draw: Draw) -> Sentence:
     """他昨天给妈妈打了电话。 He made a phone call to … yesterday."""
-    subject, aspect = person(draw), draw.weigh(((4.0, "past"), (2.0, "future"), (2.0, "wish"), (2.0, "progressive")))
+    aspect = draw.weigh(((4.0, "past"), (2.0, "future"), (2.0, "wish"), (2.0, "progressive")))
     how = draw.weigh(_HOW)
+    subject = asked_person(draw) if how == "asked" else person(draw)
     clause = Clause(subject, make_call(draw, subject), aspect, how == "denied", _time(draw, aspect, how))
     return spoken(draw, clause, how == "asked")
 
 
-_HANDLED = tuple(verb for verb in VERBS if verb.zh in ("吃", "喝", "洗", "修", "卖", "丢"))
+_HANDLED = tuple(verb for verb in VERBS if verb.zh in ("吃", "喝", "洗", "卖", "丢"))
 
 
 def handling(draw: Draw) -> Sentence:
     """他把那条鱼吃了。 He ate that fish: 把 brings a known object before the verb."""
-    subject, key, how = human(draw), draw.key(), draw.weigh(_HOW)
+    key, how = draw.key(), draw.weigh(_HOW)
+    subject = asked_person(draw) if how == "asked" else human(draw)
     # Denied, 把 wants more behind its verb than 吃 alone; 放在桌子上 is enough.
     if how == "denied" or draw.chance(0.4):
         predicate = _putting(draw, key)
@@ -259,7 +261,8 @@ def spending(draw: Draw) -> Sentence:
     money = said(zh, number) + said("块", unit) + said("钱", unit)
     predicate = Predicate((), said("花", key), money, verb_forms("spend"), key, said(en, number) + said("yuan", unit))
     how = "asked" if draw.chance(0.2) else "said"
-    clause = Clause(person(draw), predicate, "past", time=_time(draw, "past", how))
+    subject = asked_person(draw) if how == "asked" else person(draw)
+    clause = Clause(subject, predicate, "past", time=_time(draw, "past", how))
     return spoken(draw, clause, how == "asked")
 
 

@@ -215,7 +215,8 @@ def contrast(draw: Draw) -> Sentence:
     second = someone_else(draw, first)
     verb = next(verb for verb in VERBS if verb.zh == "喜欢")
     noun = draw.choose(verb.objects)
-    other = draw.choose(verb.objects) if draw.chance(0.5) else noun
+    alike = [other for other in verb.objects if other.kind == noun.kind]
+    other = draw.choose(alike) if draw.chance(0.5) else noun
     draw.combine("喜欢", noun.zh)
     draw.combine("喜欢", other.zh)
     likes_first = draw.chance(0.6)
