@@ -31,6 +31,7 @@ __all__ = [
     "missing_packages",
     "open_archive",
     "read_package_list",
+    "requests",
     "unpack",
 ]
 
@@ -118,14 +119,24 @@ def open_archive(folder: Path, languages: Sequence[str]) -> Archive:
     return archive
 
 
-def download(archive: Archive, names: Sequence[str]) -> list[Deb]:
-    """Download packages by name, in the version that apt prefers; those already there and whole are not fetched again.
+def requests(archive: Archive, wanted: Sequence[Wanted]) -> list[str]:
+    """Ask for the tested version of each package where the sources have it, else for the one that apt prefers.
+
+    A release keeps its own version beside those that its security updates bring; that version is the tested one.
+    """
+    offered = _apt(archive, "madison", *(package.name for package in wanted), program="apt-cache")
+    versions = {tuple(field.strip() for field in line.split("|")[:2]) for line in offered.splitlines()}
+    return [f"{name}={version}" if (name, version) in versions else name for name, version in wanted]
+
+
+def download(archive: Archive, requested: Sequence[str]) -> list[Deb]:
+    """Download packages, each asked for as NAME or NAME=VERSION; those already there and whole are not fetched again.
 
     Raises:
         UserError: if a package is not in the sources, or cannot be fetched.
     """
     # Asked in the folder itself, apt would leave out the packages that are there.
-    offered = _apt(archive, "download", "--print-uris", *names, cwd=archive.folder / "lists")
+    offered = _apt(archive, "download", "--print-uris", *requested, cwd=archive.folder / "lists")
     debs, missing = [], []
     for offer in map(_OFFER.fullmatch, filter(None, offered.splitlines())):
         if offer is None:
@@ -134,7 +145,7 @@ def download(archive: Archive, names: Sequence[str]) -> list[Deb]:
         path = archive.folder / offer["file"]
         debs.append(Deb(name, unquote(version), path))
         if not path.is_file() or _sha256(path) != offer["sha256"]:
-            missing.append(name)
+            missing.append(f"{name}={unquote(version)}")
     if missing:
         _apt(archive, "-q", "download", *missing)
     return debs
@@ -208,8 +219,8 @@ def members(stream: IO[bytes], wanted: Callable[[str], object]) -> Iterator[tupl
                 yield path, content.read()
 
 
-def _apt(archive: Archive, *arguments: str, cwd: Path | None = None) -> str:
-    command = ["apt-get", *archive.options, *arguments]
+def _apt(archive: Archive, *arguments: str, program: str = "apt-get", cwd: Path | None = None) -> str:
+    command = [program, *archive.options, *arguments]
     ended = subprocess.run(
         command,
         cwd=cwd or archive.folder,
@@ -223,7 +234,7 @@ def _apt(archive: Archive, *arguments: str, cwd: Path | None = None) -> str:
         action = next(argument for argument in arguments if not argument.startswith("-"))
         said = [line for line in ended.stderr.splitlines() if line.startswith(("E:", "Err:"))]
         raise UserError(
-            f"apt-get {action} failed",
+            f"{program} {action} failed",
             where=[str(archive.folder), *said],
             hint="a package may be gone from the release, or the sources out of reach: "
             "check /etc/apt/sources.list.d and the network, then run this again; what is here stays",

@@ -131,7 +131,7 @@ def rebuild(name: str, folder: Path) -> None:
     _say(f"fetching the lists of packages into {downloads}")
     archive = packages.open_archive(downloads, recipe_set.languages)
     _say(f"downloading {len(wanted)} packages, about {recipe_set.megabytes} MB, unless they are there already")
-    debs = packages.download(archive, [package.name for package in wanted])
+    debs = packages.download(archive, packages.requests(archive, wanted))
     _say("reading them")
     other = write_set(recipe_set, recipe_set.build(archive, debs), folder)
     _say(f"licence of the text: {recipe_set.licence}")
@@ -166,7 +166,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _listing(unpacked: Path, module: str) -> str:
     program = str(unpacked / "usr/bin/mod2imp")
-    libraries = sorted({str(path.parent) for path in (unpacked / "usr/lib").rglob("*.so*")})
+    libraries = sorted({str(path.parent) for path in unpacked.rglob("*.so*")})
     environment = {
         **os.environ,
         "SWORD_PATH": str(unpacked / "usr/share/sword"),

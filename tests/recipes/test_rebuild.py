@@ -217,6 +217,13 @@ def test_a_package_list_names_packages_once(tmp_path: Path) -> None:
         assert len({wanted.name for wanted in listed}) == len(listed) > 0
 
 
+def test_the_tested_version_is_asked_for_where_the_sources_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    offered = " tar | 1:2 | security Packages\n tar | 1:1 | main Packages\nbash | 5.3 | main Packages\n"
+    monkeypatch.setattr("recipes.data.packages._apt", lambda *_, **__: offered)
+    wanted = [Wanted("tar", "1:1"), Wanted("bash", "5.2"), Wanted("wget", "3")]
+    assert packages.requests(packages.Archive(Path("x")), wanted) == ["tar=1:1", "bash", "wget"]
+
+
 def test_packages_of_another_version_are_named() -> None:
     debs = [Deb("bash", "5.2-2", Path("a")), Deb("tar", "1:1", Path("b"))]
     wanted = [Wanted("bash", "5.2-1"), Wanted("tar", "1:1"), Wanted("wget", "3")]
