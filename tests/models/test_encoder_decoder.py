@@ -106,6 +106,17 @@ def test_with_positions_the_encoder_sees_order(build: Build, positions: str) -> 
     assert not torch.allclose(model.encode(ids).states[:, order], model.encode(ids[:, order]).states, atol=1e-2)
 
 
+@pytest.mark.parametrize(("cross_positions", "blind"), [("none", True), ("rope", False)])
+def test_only_rotary_cross_attention_sees_where_a_source_token_stands(
+    build: Build, cross_positions: str, blind: bool
+) -> None:
+    """The encoder of this model sees no order, so that whatever the decoder sees of it comes from cross-attention."""
+    model = build(positions="none", cross_positions=cross_positions)
+    target = torch.tensor([[1, 9, 10]])
+    one, other = model(torch.tensor([[3, 4, 5]]), target), model(torch.tensor([[5, 3, 4]]), target)
+    assert torch.allclose(one, other, atol=2e-5) is blind
+
+
 def test_dropout_is_off_in_eval_and_on_in_training(build: Build) -> None:
     quiet, noisy = build(), build(dropout=0.4, attention_dropout=0.4)
     source, target = torch.tensor([[3, 4, 5]]), torch.tensor([[1, 6, 7]])
