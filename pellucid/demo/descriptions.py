@@ -137,8 +137,8 @@ def _compared(draw: Draw, first: Nominal, second: Nominal, adjective: Adjective)
     return close(draw, be_clause(draw, first, how, (), source, target, key), "?" if how == "asked" else ".")
 
 
-_OF_KINDS = frozenset(("大", "可爱", "聪明", "好吃", "漂亮", "贵", "便宜"))
-_KINDS = tuple(noun for noun in nouns_of("animal beast fruit") if any(a.zh in _OF_KINDS for a in _SAID_OF[noun.zh]))
+_OF_KINDS = frozenset(("大", "小", "可爱", "聪明", "好吃", "漂亮", "贵", "便宜"))
+_KINDS = tuple(noun for noun in nouns_of("animal beast fruit") if sum(a.zh in _OF_KINDS for a in _SAID_OF[noun.zh]) > 1)
 
 
 def kinds(draw: Draw) -> Sentence:
@@ -292,5 +292,5 @@ def missing(draw: Draw) -> Sentence:
 
 DESCRIPTIONS = (
     (7.0, description), (3.0, opinion), (5.0, comparison), (3.0, profession), (4.0, this_is), (5.0, existence),
-    (4.0, location), (4.0, having), (1.5, missing), (2.0, kinds),
+    (4.0, location), (4.0, having), (1.5, missing), (6.0, kinds),
 )  # fmt: skip

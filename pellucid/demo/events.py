@@ -36,7 +36,7 @@ def spoken(draw: Draw, clause: Clause, asked: bool) -> Sentence:
 
 
 _ASPECTS = (
-    (8.0, "past"), (2.5, "experience"), (2.0, "already"), (3.0, "future"), (2.5, "wish"), (4.0, "habit"),
+    (8.0, "past"), (2.5, "experience"), (2.0, "already"), (3.0, "future"), (2.5, "wish"), (5.0, "habit"),
     (3.0, "state"), (3.0, "progressive"), (1.5, "skill"),
 )  # fmt: skip
 _HOW = ((6.0, "said"), (2.0, "denied"), (2.0, "asked"))
