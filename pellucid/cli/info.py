@@ -94,8 +94,8 @@ def _print(description: Mapping[str, Any]) -> None:
     config = dict(description["config"])
     recipe = {section: fields for section, fields in config.pop("recipe", {}).items() if section != "model"}
     _section("Settings", _flat(config))
-    _section("Recipe", _flat(recipe))
-    _section("Data and training", _flat(description["report"]))
+    _section("Recipe, where it differs from the defaults", _changed(_flat(recipe)))
+    _section("Data and training", _found(_flat(description["report"])))
     training = description["training"]
     _section("Last logged step", _flat(training.get("last", {})))
     _section("Best validation", _flat(training.get("best", {})))
@@ -112,6 +112,19 @@ def _section(title: str, rows: Sequence[tuple[str, object]]) -> None:
     left = max(console.width(name) for name, _ in rows)
     for name, value in rows:
         console.data(f"  {name}{' ' * (left - console.width(name))}  {console.cell(value)}")
+
+
+def _changed(rows: Sequence[tuple[str, object]]) -> list[tuple[str, object]]:
+    """Return the settings that are not a recipe's defaults."""
+    from pellucid.training.recipe import TranslatorRecipe
+
+    defaults = dict(_flat(TranslatorRecipe().model_dump(mode="json")))
+    return [(name, value) for name, value in rows if name not in defaults or defaults[name] != value]
+
+
+def _found(rows: Sequence[tuple[str, object]]) -> list[tuple[str, object]]:
+    """Return what was found: no empty rows, no checks that found nothing."""
+    return [(name, value) for name, value in rows if value not in ("", None) and not (".counts." in name and not value)]
 
 
 def _flat(fields: Mapping[str, Any], prefix: str = "") -> list[tuple[str, object]]:
