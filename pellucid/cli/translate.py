@@ -98,7 +98,7 @@ class _Form:
 
 def translate(
     folder: Path,
-    file: str | None = None,
+    file: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     /,
     *,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
@@ -129,6 +129,12 @@ def translate(
         as_json: Write one JSON object a line: line, text, score, log_prob, confidence, warnings; n_best, alignment,
             source_tokens and tokens where asked for.
     """
+    if file is not None and file.startswith("-") and file != "-":
+        raise UsageError(
+            f"unknown option {file}",
+            where="pellucid translate",
+            hint=f"`pellucid translate --help` lists what it takes; a file of that name is ./{file}.",
+        )
     if text is not None and file is not None:
         raise UsageError("--text and a file exclude each other", where=f"{file} --text", hint="Give one of them.")
     from pellucid.generation.load import load

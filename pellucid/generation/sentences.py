@@ -90,7 +90,7 @@ def joined(parts: Sequence[str], translations: Sequence[str]) -> str:
         gap += part[: len(part) - len(part.lstrip())]
         if not bare:
             continue
-        if not gap and space_may_lack:
+        if text and not gap and space_may_lack:
             gap = " "
         if text and translation and (is_unspaced(text[-1]) or is_unspaced(translation[0])):
             gap = ""

@@ -155,11 +155,12 @@ class Translator:
             return GenerationConfig.model_validate(self.config.model_dump() | changed)
         except ValidationError as error:
             first = error.errors()[0]
-            name = ".".join(map(str, first["loc"])) or "settings"
+            name = ".".join(map(str, first["loc"]))
             message = first["msg"].removeprefix("Value error, ")
             known = ", ".join(GenerationConfig.model_fields)
             hint = f"There are {known}." if first["type"] == "extra_forbidden" else ""
-            raise UserError(f"{name}: {message[:1].lower()}{message[1:]}", where=name, hint=hint) from error
+            message = f"{message[:1].lower()}{message[1:]}"
+            raise UserError(f"{name}: {message}" if name else message, where=name or (), hint=hint) from error
 
     def _part_maker(self, config: GenerationConfig) -> PartMaker:
         shape = self.model.config

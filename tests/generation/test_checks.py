@@ -1,0 +1,66 @@
+import pytest
+import torch
+
+from pellucid.generation.checks import changed_numbers, looping, not_covered, odd_length
+
+
+@pytest.mark.parametrize(
+    ("source", "translation"),
+    [
+        ("150 000 neue Fälle", "150,000 new cases"),
+        ("180,000", "180.000"),
+        ("1.5 km", "1,5 km"),
+        ("3万只猫", "30,000 cats"),
+        ("2 million", "200万"),
+        ("3 Katzen", "three cats"),
+        ("２只猫", "2 cats"),
+        ("三只猫", "3 cats"),
+        ("2010, 300", "2010 300"),
+        ("no number", "keine Zahl"),
+    ],
+)
+def test_the_same_number_may_be_written_in_many_ways(source: str, translation: str) -> None:
+    assert changed_numbers(source, translation) is None
+
+
+@pytest.mark.parametrize(
+    ("source", "translation"),
+    [
+        ("150 000 neue Fälle", "15,000 new cases"),
+        ("180,000", "180,000,000"),
+        ("in 1984", "in the year"),
+        ("5", "55"),
+        ("x", "7 x"),
+    ],
+)
+def test_a_dropped_or_doubled_number_is_told(source: str, translation: str) -> None:
+    notice = changed_numbers(source, translation)
+    assert notice is not None
+    assert notice.code == "number"
+
+
+@pytest.mark.parametrize(
+    ("ids", "loops"),
+    [([5, 6, 7, 5, 6], False), ([5, 5, 5], False), ([5, 5, 5, 5], True), ([1, 5, 6, 5, 6, 5, 6, 2], True), ([], False)],
+)
+def test_a_loop_is_tokens_repeated_in_a_row(ids: list[int], loops: bool) -> None:
+    assert (looping([9, 8, 7], ids) is not None) == loops
+    assert looping(ids, ids) is None
+
+
+def test_odd_lengths_are_told_of_longer_texts_only() -> None:
+    assert odd_length(2, 7) is None
+    assert odd_length(20, 40) is None
+    assert odd_length(4, 30) is not None
+    assert odd_length(30, 4) is not None
+
+
+def test_a_stretch_that_got_no_attention_is_named() -> None:
+    tokens = ["▁a", "▁b", "▁c", "▁d", "▁e", "▁f", "."]
+    weights = torch.zeros(3, 8)
+    weights[:, 0] = 1.0
+    notice = not_covered(weights, tokens)
+    assert notice is not None
+    assert notice.message == "probably not translated: b c d e f."
+    weights[:, 3] = 0.5
+    assert not_covered(weights, tokens) is None
