@@ -19,6 +19,12 @@ class TrainingConfig(BaseModel):
         "wall", description="what minutes are: time on the wall, or the process's processor time over its threads"
     )
 
+    adapt: bool = Field(
+        False,
+        description="choose width, dropout and label smoothing by how many tokens the run will see and how often it "
+        "passes through the text (pellucid/training/adapt.py has the tables), where they are not given",
+    )
+
     batch_tokens: int = Field(
         640, gt=0, description="tokens of an update, padding included, of the longer side; over all accumulations"
     )

@@ -1,6 +1,7 @@
 """Two files in, a translator out."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from pellucid.models.initialise import draw_weights, pass_through_cross_attentio
 from pellucid.models.model_files import build_translator_model, save_weights
 from pellucid.storage.checkpoints import all_checkpoints, latest_checkpoint, read_checkpoint, step_of
 from pellucid.storage.model_folder import check_output, prepare_output, read_config, read_json, write_config, write_json
+from pellucid.training.adapt import adapt, expected_tokens
 from pellucid.training.clock import Clock
 from pellucid.training.loop import Run, train
 from pellucid.training.memory_fit import fit_micro_batch
@@ -84,56 +86,91 @@ def train_translator(
     if start_from is not None:
         shape = read_config(start_from, "translator")["model"]
         chosen = chosen.model_copy(update={"model": type(chosen.model).model_validate(shape)})
-    languages = (source_lang, target_lang)
-    return _train(sources, folder, chosen, valid, languages, start_from, resume, overwrite, _device(device), talk)
+    run = _Request(
+        sources=tuple(sources),
+        folder=folder,
+        recipe=chosen,
+        given=frozenset(given),
+        valid=tuple(valid),
+        languages=(source_lang, target_lang),
+        start_from=None if start_from is None else Path(start_from),
+        resume=resume,
+        overwrite=overwrite,
+        device=_device(device),
+        talk=talk,
+    )
+    return _train(run)
 
 
-def _train(
-    sources: Sequence[str | Path],
-    folder: Path,
-    recipe: TranslatorRecipe,
-    valid: Sequence[str | Path],
-    languages: tuple[str | None, str | None],
-    start_from: str | Path | None,
-    resume: bool,
-    overwrite: bool,
-    device: torch.device,
-    talk: Talk,
-) -> Iterator[Step]:
+@dataclass(frozen=True)
+class _Request:
+    """What was asked for, checked as far as it can be without reading the text."""
+
+    sources: tuple[str | Path, ...]
+    folder: Path
+    recipe: TranslatorRecipe
+    given: frozenset[str]
+    valid: tuple[str | Path, ...]
+    languages: tuple[str | None, str | None]
+    start_from: Path | None
+    resume: bool
+    overwrite: bool
+    device: torch.device
+    talk: Talk
+
+
+def _train(asked: _Request) -> Iterator[Step]:
     """Prepare or go on, train, choose the best weights, report."""
+    folder, recipe = asked.folder, asked.recipe
     torch.manual_seed(recipe.training.seed)
     clock = Clock(recipe.training.clock)
-    checkpoint = latest_checkpoint(folder) if resume else None
     data = folder / "checkpoints" / "data"
+    checkpoint = latest_checkpoint(folder) if asked.resume else None
     if checkpoint is None:
-        if resume:
-            talk(f"{folder} has no checkpoint: starting over")
-        kept = read_tokenizers(Path(start_from)) if start_from else None
-        # Beside what stands there: a text that is refused must not cost the model that would have been replaced.
-        staged = folder / ".prepared"
-        prepare(sources, staged, recipe, valid=valid, languages=languages, tokenizers=kept, talk=talk)
-        prepare_output(folder, resume=False, overwrite=overwrite or resume)
-        data.parent.mkdir(exist_ok=True)
-        staged.rename(data)
-        prepared = read_prepared(data, recipe)
-        _write_head(folder, recipe, prepared)
+        recipe, prepared = _prepared_anew(asked, data, clock)
     else:
         prepare_output(folder, resume=True, overwrite=False)
         prepared = read_prepared(data, recipe)
-    run = _new_run(recipe, prepared, RunFolder(folder, prepared, prepared.report["languages"][1]), clock, device)
+    run = _new_run(recipe, prepared, RunFolder(folder, prepared, prepared.report["languages"][1]), clock, asked.device)
     if checkpoint is not None:
         restore(run, checkpoint, folder)
         run.clock = Clock(recipe.training.clock, run.state.seconds)
-        talk(f"Going on from step {run.state.step:,}")
-    elif start_from:
-        _take_weights(run.model, Path(start_from))
+        asked.talk(f"Going on from step {run.state.step:,}")
+    elif asked.start_from:
+        _take_weights(run.model, asked.start_from)
         run.average = _average_of(run.model, recipe)
     else:
         _first_weights(run.model, recipe, prepared)
         run.average = _average_of(run.model, recipe)
     _fit_memory(run, folder, recipe)
     yield from train(run)
-    _finish(run, prepared, folder, recipe, talk)
+    _finish(run, prepared, folder, asked.talk)
+
+
+def _prepared_anew(asked: _Request, data: Path, clock: Clock) -> tuple[TranslatorRecipe, Prepared]:
+    """Prepare the text, choose what the recipe leaves open, and begin the model's folder."""
+    folder, recipe = asked.folder, asked.recipe
+    if asked.resume:
+        asked.talk(f"{folder} has no checkpoint: starting over")
+    kept = read_tokenizers(asked.start_from) if asked.start_from else None
+    # Beside what stands there: a text that is refused must not cost the model that would have been replaced.
+    staged = folder / ".prepared"
+    prepare(
+        asked.sources, staged, recipe, valid=asked.valid, languages=asked.languages, tokenizers=kept, talk=asked.talk
+    )
+    prepare_output(folder, resume=False, overwrite=asked.overwrite or asked.resume)
+    data.parent.mkdir(exist_ok=True)
+    staged.rename(data)
+    prepared = read_prepared(data, recipe)
+    if recipe.training.adapt:
+        dtype = training_dtype(recipe.training.precision, asked.device)
+        tokens = expected_tokens(recipe, clock.seconds(), asked.device, dtype)
+        fixed = asked.given | ({"model.d_model"} if asked.start_from else set())
+        recipe, said = adapt(recipe, fixed, tokens, int(prepared.train.target.lengths.sum()))
+        for line in said:
+            asked.talk(line)
+    _write_head(folder, recipe, prepared)
+    return recipe, prepared
 
 
 def _recipe_of(folder: Path, recipe: str | Path, given: Mapping[str, object]) -> TranslatorRecipe:
@@ -238,7 +275,7 @@ def _fit_memory(run: Run, folder: Path, recipe: TranslatorRecipe) -> None:
     write_json(folder / "config.json", config | {"micro_batch_tokens": run.micro_batch_tokens})
 
 
-def _finish(run: Run, prepared: Prepared, folder: Path, recipe: TranslatorRecipe, talk: Talk) -> None:
+def _finish(run: Run, prepared: Prepared, folder: Path, talk: Talk) -> None:
     """Keep the weights with the lowest validation loss: the last, their average, or those of the best checkpoint."""
     losses: dict[str, float] = {}
     for name, weights in _choices(run, folder):

@@ -1,0 +1,84 @@
+"""Width and regularisation by how much a run will see, where neither the user nor a recipe has said."""
+
+import statistics
+import time
+from collections.abc import Set as AbstractSet
+
+import torch
+
+from pellucid.training.recipe import TranslatorRecipe
+
+__all__ = ["PASSES", "WIDTHS", "adapt", "expected_tokens", "matrix_rate"]
+
+WIDTHS: tuple[tuple[float, dict[str, int]], ...] = (
+    (4e6, {"d_model": 192, "n_heads": 3, "d_ff": 512}),
+    (float("inf"), {"d_model": 256, "n_heads": 4, "d_ff": 704}),
+)
+"""Sizes for runs that see fewer target tokens than this: a short run learns more from more updates, smaller ones."""
+
+PASSES: tuple[tuple[float, float, float], ...] = (
+    (3.0, 0.0, 0.0),
+    (6.0, 0.1, 0.1),
+    (float("inf"), 0.2, 0.1),
+)
+"""Dropout and label smoothing for runs that pass through the text fewer times than this: only repetition overfits."""
+
+USED = 0.5  # share of the rate of a large matrix product that training reaches, as benchmarks/training.py measures
+PARAMETERS = 5e6  # of the default model, to turn operations into tokens: 6 a parameter and token
+
+
+def adapt(
+    recipe: TranslatorRecipe, given: AbstractSet[str], tokens: float, tokens_a_pass: int
+) -> tuple[TranslatorRecipe, list[str]]:
+    """Return the recipe with its open settings chosen, and a line for each choice.
+
+    Args:
+        recipe: with `training.adapt`; else it comes back as it is.
+        given: settings by `section.field` that are not open.
+        tokens: target tokens that the run will see.
+        tokens_a_pass: target tokens of the text.
+    """
+    if not recipe.training.adapt:
+        return recipe, []
+    sizes = next(sizes for limit, sizes in WIDTHS if tokens < limit)
+    if given & {"model.d_model", "model.n_heads", "model.d_ff", "model.n_kv_heads"}:
+        sizes = {}
+    passes = tokens / max(tokens_a_pass, 1)
+    dropout, smoothing = next((dropout, smoothing) for limit, dropout, smoothing in PASSES if passes < limit)
+    model: dict[str, object] = dict(sizes)
+    if "model.dropout" not in given:
+        model["dropout"] = dropout
+    training: dict[str, object] = {"adapt": False}
+    if "training.label_smoothing" not in given:
+        training["label_smoothing"] = smoothing
+    chosen = recipe.model_copy(
+        update={
+            "model": recipe.model.model_copy(update=model),
+            "training": recipe.training.model_copy(update=training),
+        }
+    )
+    said = f"About {tokens / 1e6:.1f} M target tokens, {passes:.1f} passes through the text: "
+    values = [f"{name} {value}" for name, value in {**model, **training}.items() if name != "adapt"]
+    return chosen, [said + ", ".join(values)] if values else []
+
+
+def expected_tokens(recipe: TranslatorRecipe, seconds_gone: float, device: torch.device, dtype: torch.dtype) -> float:
+    """Return how many target tokens a run will see: by its steps, or by its minutes and the speed of this machine."""
+    training = recipe.training
+    by_steps = training.steps * training.batch_tokens if training.steps else float("inf")
+    if training.minutes is None:
+        return by_steps
+    seconds = max(60 * training.minutes - seconds_gone, 0.0)
+    return min(by_steps, USED * matrix_rate(device, dtype) * seconds / (6 * PARAMETERS))
+
+
+def matrix_rate(device: torch.device, dtype: torch.dtype) -> float:
+    """Return how many operations a second a large matrix product does here, all threads together."""
+    size = 4096 if device.type == "cuda" else 768
+    x = torch.randn(size, size, device=device).to(dtype)
+    rates = []
+    for _ in range(9):
+        began = time.perf_counter()
+        float((x @ x)[0, 0])  # waits for the device
+        rates.append(2 * size**3 / (time.perf_counter() - began))
+    return statistics.median(rates)

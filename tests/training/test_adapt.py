@@ -1,0 +1,43 @@
+import torch
+
+from pellucid.training.adapt import PASSES, WIDTHS, adapt, expected_tokens, matrix_rate
+from pellucid.training.recipe import load_recipe
+
+
+def test_a_short_run_gets_a_smaller_model_without_dropout() -> None:
+    recipe, said = adapt(load_recipe("fast"), frozenset(), 2e6, 1_000_000)
+    assert recipe.model.d_model == WIDTHS[0][1]["d_model"]
+    assert (recipe.model.dropout, recipe.training.label_smoothing) == (0.0, 0.0)
+    assert "2.0 passes" in said[0]
+
+
+def test_a_long_run_gets_a_wider_model_and_is_kept_from_overfitting() -> None:
+    recipe, said = adapt(load_recipe("fast"), frozenset(), 2e7, 1_000_000)
+    assert recipe.model.d_model == 256
+    assert recipe.model.dropout == PASSES[-1][1]
+    assert recipe.training.label_smoothing > 0
+    assert f"dropout {PASSES[-1][1]}" in said[0]
+
+
+def test_what_is_given_is_left_alone() -> None:
+    given = {"model.d_model": 64, "model.dropout": 0.4, "training.label_smoothing": 0.0}
+    recipe, _ = adapt(load_recipe("fast", given), given.keys(), 2e7, 1_000_000)
+    assert (recipe.model.d_model, recipe.model.dropout, recipe.training.label_smoothing) == (64, 0.4, 0.0)
+
+
+def test_other_recipes_are_left_alone() -> None:
+    base = load_recipe("base")
+    assert adapt(base, frozenset(), 1e6, 10) == (base, [])
+
+
+def test_steps_alone_say_how_many_tokens_there_will_be() -> None:
+    recipe = load_recipe("fast", {"training.minutes": None, "training.steps": 1000, "training.batch_tokens": 500})
+    assert expected_tokens(recipe, 0.0, torch.device("cpu"), torch.float32) == 500_000
+
+
+def test_minutes_and_this_machine_s_speed_say_it_otherwise() -> None:
+    cpu = torch.device("cpu")
+    assert matrix_rate(cpu, torch.float32) > 1e8
+    recipe = load_recipe("fast", {"training.minutes": 1})
+    assert expected_tokens(recipe, 60.0, cpu, torch.float32) == 0
+    assert expected_tokens(recipe, 0.0, cpu, torch.float32) > 0
