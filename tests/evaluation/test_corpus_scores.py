@@ -31,7 +31,7 @@ def test_the_bootstrap_tells_a_better_system_from_an_equal_one() -> None:
     assert better["bleu"].interval[0] > 0
     assert better["bleu"].p < 0.05
     equal = compare_systems(GOOD, list(GOOD), REFERENCES, "en", samples=200)
-    assert equal["chrf"].interval == (0, 0)
+    assert max(map(abs, equal["chrf"].interval)) == 0
     assert equal["chrf"].p == 1.0
 
 
