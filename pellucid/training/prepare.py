@@ -165,8 +165,10 @@ def _split(
     """Return a stream of training pairs, the validation pairs, and how they were parted."""
     if valid:
         checked = examine(valid, source_lang=languages[0], target_lang=languages[1], options=recipe.data)
+        _refuse_ruin(checked, valid)
         pairs = list(checked.pairs())
-        report = {"how": "given", "pairs": len(pairs), "training": examined.report.usable}
+        left_out = checked.report.pairs - len(pairs)
+        report = {"how": "given", "pairs": len(pairs), "left_out": left_out, "training": examined.report.usable}
         return examined.pairs, pairs, report
     held = hold_out(examined.pairs, examined.report.usable)
     report = {"how": "held out by a hash of the text", "pairs": len(held.valid), "training": held.training}
