@@ -98,9 +98,8 @@ class _Form:
 
 def translate(
     folder: Path,
-    file: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     /,
-    *,
+    *files: Annotated[str, Parameter(name="file", allow_leading_hyphen=True)],
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     text: str | None = None,
     prefix: str = "",
@@ -119,7 +118,7 @@ def translate(
 
     Args:
         folder: Folder of the model.
-        file: A text file (.gz, .xz and .zst are read as they are); - or nothing is standard input.
+        files: A text file (.gz, .xz and .zst are read as they are); - or nothing is standard input.
         output: Where the translation is written, whole or not at all; standard output unless given.
         text: Translate this text instead of a file.
         prefix: Begin every translation with this text.
@@ -129,14 +128,7 @@ def translate(
         as_json: Write one JSON object a line: line, text, score, log_prob, confidence, warnings; n_best, alignment,
             source_tokens and tokens where asked for.
     """
-    if file is not None and file.startswith("-") and file != "-":
-        raise UsageError(
-            f"unknown option {file}",
-            where="pellucid translate",
-            hint=f"`pellucid translate --help` lists what it takes; a file of that name is ./{file}.",
-        )
-    if text is not None and file is not None:
-        raise UsageError("--text and a file exclude each other", where=f"{file} --text", hint="Give one of them.")
+    file = _input(files, text)
     from pellucid.generation.load import load
 
     translator = load(folder, device=flags.device, precision=flags.precision)
@@ -163,6 +155,19 @@ def translate(
                     _write(line, out)
             bar.advance(len(chunk))
     notices.sum_up()
+
+
+def _input(files: tuple[str, ...], text: str | None) -> str | None:
+    """Return the file to translate. All arguments come here, also such as `-`, which otherwise counts as an option."""
+    for name in files:
+        if name.startswith("-") and name != "-":
+            hint = f"`pellucid translate --help` lists what there is; a file of that name is ./{name}."
+            raise UsageError(f"unknown option {name}", where="pellucid translate", hint=hint)
+    if len(files) > 1:
+        raise UsageError(f"expected one file, got {len(files)}: {', '.join(files)}", where="pellucid translate")
+    if files and text is not None:
+        raise UsageError("--text and a file exclude each other", where=f"{files[0]} --text", hint="Give one of them.")
+    return files[0] if files else None
 
 
 def _translate_text(

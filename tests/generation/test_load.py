@@ -11,19 +11,12 @@ from pellucid.generation.translate import Translator
 from pellucid.models.config import EncoderDecoderConfig
 from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.models.model_files import build_translator_model, own_weights, save_weights
-from pellucid.storage.model_folder import write_config, write_json
+from tests.generation.small_translator import save_translator
 
 
 @pytest.fixture
 def folder(translator: Translator, tmp_path: Path) -> Path:
-    """Write the model folder of the small translator."""
-    size = translator.source_tokenizer.vocab_size
-    fields = {"model": translator.model.config.model_dump(), "source_vocab_size": size, "target_vocab_size": size}
-    write_config(tmp_path, "translator", {**fields, "tokenizers": "joint", "target_language": "en"})
-    translator.source_tokenizer.save(tmp_path / "tokenizer.json")
-    save_weights(translator.model, tmp_path / "model.safetensors")
-    write_json(tmp_path / "generation_config.json", translator.config.model_dump())
-    return tmp_path
+    return save_translator(tmp_path, translator)
 
 
 def test_a_loaded_translator_translates_as_the_saved_one(translator: Translator, folder: Path) -> None:

@@ -5,13 +5,11 @@ import torch
 
 from pellucid.errors import UserError
 from pellucid.generation.alignment import soft_alignments
-from pellucid.generation.config import GenerationConfig
 from pellucid.generation.parts import PartMaker
 from pellucid.generation.translate import Translator
 from pellucid.generation.translation import Alternative, best_combinations
 from pellucid.layers.taps import Only
-from pellucid.models.encoder_decoder import EncoderDecoder
-from pellucid.tokenizers import Tokenizer
+from tests.generation.small_translator import small_tokenizer, small_translator
 
 TEXTS = [
     "那只猫昨天吃了三条鱼。",
@@ -68,11 +66,13 @@ def test_alignment_weights_are_those_of_the_step_that_chose_the_token(translator
     ids = [*translator.source_tokenizer.encode(text), 2]
     target = [1, *translator.target_tokenizer.encode(found.text)]
     seen: list[torch.Tensor] = []
-    translator.model(
-        torch.tensor([ids]),
-        torch.tensor([target]),
-        Only(["decoder.0.cross_attention.weights"], lambda _, x: seen.append(x) or x),
-    )
+
+    def record(name: str, weights: torch.Tensor) -> torch.Tensor:
+        seen.append(weights)
+        return weights
+
+    tap = Only(["decoder.0.cross_attention.weights"], record)
+    translator.model(torch.tensor([ids]), torch.tensor([target]), tap)
     assert found.alignment
     assert len(found.source_tokens) == len(ids) - 1
     [weights] = soft_alignments(translator.model, [ids], [target[1:]], translator.symbols)
@@ -106,14 +106,13 @@ def test_a_long_line_is_translated_in_parts_and_its_score_is_that_of_all(transla
 def test_combinations_of_parts_are_the_best_there_are() -> None:
     parts = [
         [Alternative("a", -0.1, -0.2, 2), Alternative("b", -0.5, -1.0, 2)],
-        [Alternative("c", -1, -1, 1), Alternative("d", -1.1, -3.3, 3)],
+        [Alternative("c", -1.0, -1.0, 1), Alternative("d", -1.1, -3.3, 3)],
     ]
-    assert best_combinations(parts, 4, 0.0) == [
-        ((0, 0), pytest.approx(-1.2), pytest.approx(-1.2), 3),
-        ((1, 0), pytest.approx(-2.0), pytest.approx(-2.0), 3),
-        ((0, 1), pytest.approx(-3.5), pytest.approx(-3.5), 5),
-        ((1, 1), pytest.approx(-4.3), pytest.approx(-4.3), 5),
-    ]
+    found = best_combinations(parts, 4, 0.0)
+    assert [which for which, *_ in found] == [(0, 0), (1, 0), (0, 1), (1, 1)]
+    assert [score for _, score, _, _ in found] == pytest.approx([-1.2, -2.0, -3.5, -4.3])
+    assert [tokens for *_, tokens in found] == [3, 3, 5, 5]
+    assert best_combinations(parts, 1, 1.0)[0][1] == pytest.approx(-1.2 / 3)
 
 
 def test_a_cut_translation_says_so(translator: Translator) -> None:
@@ -135,19 +134,17 @@ def test_settings_are_checked(translator: Translator) -> None:
         translator.translate([b"bytes"])  # type: ignore[list-item]
 
 
-def test_placeholder_ids_come_out_as_their_values_or_are_put_in_by_alignment(
-    model: EncoderDecoder, tokenizer: Tokenizer
-) -> None:
-    config = GenerationConfig(beam=2, max_length_ratio=0, max_length_extra=5)
+def test_placeholder_ids_come_out_as_their_values_or_are_put_in_by_alignment() -> None:
     for copies in (True, False):
-        translator = Translator(model, tokenizer, tokenizer, config, copies_placeholders=copies)
+        translator = small_translator(copies_placeholders=copies)
         found = translator.translate("The {name} ate <b>three fish</b> of %s.")
         for placeholder in ("{name}", "<b>", "</b>", "%s"):
             assert found.text.count(placeholder) == 1
         assert found.text.index("<b>") < found.text.index("</b>")
 
 
-def test_the_model_sees_placeholders_as_ids_if_it_can_and_not_at_all_if_not(tokenizer: Tokenizer) -> None:
+def test_the_model_sees_placeholders_as_ids_if_it_can_and_not_at_all_if_not() -> None:
+    tokenizer = small_tokenizer()
     part = PartMaker(tokenizer, 50, True, 10).part("The {a} ate {b} and {a}", numbered=True)
     seen = [number for number in part.ids if number in tokenizer.placeholder_ids]
     assert seen == [tokenizer.placeholder_ids[n] for n in (0, 1, 0)]
