@@ -131,17 +131,17 @@ def _train(asked: _Request) -> Iterator[Step]:
     else:
         prepare_output(folder, resume=True, overwrite=False)
         prepared = read_prepared(data, recipe)
-    run = _new_run(recipe, prepared, RunFolder(folder, prepared, prepared.report["languages"][1]), clock, asked.device)
+    model = _model(recipe, prepared)
+    if checkpoint is None and asked.start_from:
+        _take_weights(model, asked.start_from)
+    elif checkpoint is None:
+        _first_weights(model, recipe, prepared)
+    observer = RunFolder(folder, prepared, prepared.report["languages"][1])
+    run = _new_run(recipe, prepared, model.to(asked.device), observer, clock)
     if checkpoint is not None:
         restore(run, checkpoint, folder)
         run.clock = Clock(recipe.training.clock, run.state.seconds)
         asked.talk(f"Going on from step {run.state.step:,}")
-    elif asked.start_from:
-        _take_weights(run.model, asked.start_from)
-        run.average = _average_of(run.model, recipe)
-    else:
-        _first_weights(run.model, recipe, prepared)
-        run.average = _average_of(run.model, recipe)
     _fit_memory(run, folder, recipe)
     yield from train(run)
     _finish(run, prepared, folder, asked.talk)
@@ -217,13 +217,17 @@ def _write_head(folder: Path, recipe: TranslatorRecipe, prepared: Prepared) -> N
     write_config(folder, "translator", fields)
 
 
-def _new_run(
-    recipe: TranslatorRecipe, prepared: Prepared, observer: RunFolder, clock: Clock, device: torch.device
-) -> Run:
+def _model(recipe: TranslatorRecipe, prepared: Prepared) -> EncoderDecoder:
     tokenizers = prepared.tokenizers
-    model = EncoderDecoder(
-        recipe.model, tokenizers.source.vocab_size, tokenizers.target.vocab_size, tokenizers.source.pad_id
-    ).to(device)
+    sizes = (tokenizers.source.vocab_size, tokenizers.target.vocab_size)
+    return EncoderDecoder(recipe.model, *sizes, tokenizers.source.pad_id)
+
+
+def _new_run(
+    recipe: TranslatorRecipe, prepared: Prepared, model: EncoderDecoder, observer: RunFolder, clock: Clock
+) -> Run:
+    device = model.target_embedding.weight.device
+    decay = recipe.training.average_decay
 
     def decode(source: torch.Tensor, target: torch.Tensor, tap: Tap) -> torch.Tensor:
         return model.decode(target, model.encode(source, tap), tap)
@@ -232,7 +236,7 @@ def _new_run(
         config=recipe.training,
         model=model,
         optimizer=adamw(model, recipe.training),
-        average=_average_of(model, recipe),
+        average=None if decay is None else WeightAverage(model, decay),
         pairs=prepared.train,
         lexicon=prepared.lexicon if recipe.training.guided_weight > 0 else None,
         micro_batch_tokens=recipe.training.micro_batch_tokens or recipe.training.batch_tokens,
@@ -242,11 +246,6 @@ def _new_run(
         observer=observer,
         decode=torch.compile(decode, dynamic=True) if recipe.training.compile else decode,
     )
-
-
-def _average_of(model: EncoderDecoder, recipe: TranslatorRecipe) -> WeightAverage | None:
-    decay = recipe.training.average_decay
-    return WeightAverage(model, decay) if decay is not None else None
 
 
 def _first_weights(model: EncoderDecoder, recipe: TranslatorRecipe, prepared: Prepared) -> None:
