@@ -26,8 +26,8 @@ _DRAWN = 4
 _MISTAKES = 5  # shown
 _TALLEST = 24  # tokens of a translation that is drawn; longer ones here are loops
 # 2,000 pieces hold nearly every word of the two languages whole. With 1,500 English words come in parts that get mixed
-# up (boy+er); with 4,000, which so many pairs would get, whole Chinese phrases (这个勇敢的) are pieces and hide their parts.
-# The characters are few, and all of them matter.
+# up (boy+er); with 4,000, which so many pairs would get, pieces are whole Chinese phrases (这个勇敢的) and hide what
+# they are made of. The characters are few, and all of them matter.
 _SETTINGS = {"tokenizer.vocab_size": 2_000, "tokenizer.character_coverage": 1.0}
 
 
