@@ -18,7 +18,7 @@ os.environ["OMP_NUM_THREADS"] = "1"
 import torch
 
 import pellucid
-from pellucid.corpus.doctor import examine
+from pellucid.corpus.reading import read_pairs
 from pellucid.evaluation.corpus_scores import score_translations
 from pellucid.training.train_translator import train_translator
 
@@ -31,7 +31,13 @@ WITHOUT: dict[str, dict[str, Any]] = {
     "RoPE (sinusoids instead)": {"model.positions": "sinusoidal", "model.cross_positions": "none"},
     "small batches (4,096 tokens instead)": {"training.batch_tokens": 4096},
     "a schedule shaped by time (constant instead)": {"training.schedule": "constant"},
-    "SwiGLU (ReLU instead)": {"model.activation": "relu", "model.d_ff": 1024},
+    "SwiGLU (ReLU instead)": {
+        "model.activation": "relu",
+        "model.d_model": 192,
+        "model.n_heads": 3,
+        "model.d_ff": 768,
+    },
+    "small width (256 instead of 192)": {"model.d_model": 256},
     "all of lexicon, pass-through, guidance, RoPE": {
         "initialise.lexical": False,
         "initialise.pass_through": False,
@@ -42,8 +48,11 @@ WITHOUT: dict[str, dict[str, Any]] = {
 }
 
 
-def run(train: str, valid: str, test: str, folder: Path, without: str, minutes: float, seed: int) -> dict[str, Any]:
-    """Train once, translate the test set twice, and return the figures."""
+def run(
+    files: tuple[str, str, str], folder: Path, without: str, minutes: float, seed: int, beams: list[int]
+) -> dict[str, Any]:
+    """Train once, translate the test set with each beam, and return the figures."""
+    train, valid, test = files
     settings = {
         **WITHOUT[without],
         "training.seed": seed,
@@ -58,12 +67,14 @@ def run(train: str, valid: str, test: str, folder: Path, without: str, minutes: 
     for _ in steps:
         pass
     report = json.loads((folder / "report.json").read_text(encoding="utf-8"))["training"]
-    pairs = list(examine([test]).pairs())
+    pairs = list(read_pairs([test]))
     model = pellucid.load(folder)
-    scores = {}
-    for beam in (1, 4):
+    figures: dict[str, Any] = {}
+    for beam in beams:
         found = [result.text for result in model.translate([pair.source for pair in pairs], beam=beam)]
-        scores[f"beam {beam}"] = score_translations(found, [pair.target for pair in pairs], None)
+        scores = score_translations(found, [pair.target for pair in pairs], None)
+        figures |= {f"bleu_beam_{beam}": scores.bleu, f"chrf_beam_{beam}": scores.chrf}
+        figures["signatures"] = scores.signatures
     return {
         "without": without,
         "minutes": minutes,
@@ -73,19 +84,15 @@ def run(train: str, valid: str, test: str, folder: Path, without: str, minutes: 
         "epochs": report["epochs"],
         "target_tokens": report["target_tokens"],
         "seconds": report["seconds"],
-        "bleu": scores["beam 1"].bleu,
-        "chrf": scores["beam 1"].chrf,
-        "bleu_beam_4": scores["beam 4"].bleu,
-        "chrf_beam_4": scores["beam 4"].chrf,
-        "signatures": scores["beam 4"].signatures,
+        **figures,
     }
 
 
 def table(results: list[dict[str, Any]]) -> str:
     """Return the results as a Markdown table, several seeds as their mean and range."""
     lines = [
-        "| without | CPU-minutes | seeds | valid, nats | BLEU greedy | BLEU beam 4 | chrF beam 4 |",
-        "|---|---|---|---|---|---|---|",
+        "| without | CPU-minutes | seeds | steps | valid, nats | BLEU greedy | BLEU beam 4 | chrF beam 4 |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     groups: dict[tuple[str, float], list[dict[str, Any]]] = {}
     for result in results:
@@ -93,11 +100,13 @@ def table(results: list[dict[str, Any]]) -> str:
     for (without, minutes), group in sorted(groups.items(), key=lambda item: item[0][1]):
 
         def shown(name: str, group: list[dict[str, Any]] = group) -> str:
-            values = [result[name] for result in group]
+            values = [result[name] for result in group if name in result]
+            if not values:
+                return ""
             mean = sum(values) / len(values)
             return f"{mean:.2f}" + (f" ({min(values):.2f}–{max(values):.2f})" if len(values) > 1 else "")
 
-        figures = " | ".join(shown(name) for name in ("valid", "bleu", "bleu_beam_4", "chrf_beam_4"))
+        figures = " | ".join(shown(name) for name in ("steps", "valid", "bleu_beam_1", "bleu_beam_4", "chrf_beam_4"))
         lines.append(f"| {without} | {minutes:g} | {len(group)} | {figures} |")
     return "\n".join(lines)
 
@@ -110,6 +119,7 @@ def main() -> None:
     options.add_argument("-o", "--output", type=Path, required=True, help="folder for the results and the last model")
     options.add_argument("--minutes", type=float, nargs="+", default=[2.5], help="of processor time, each run")
     options.add_argument("--seeds", type=int, nargs="+", default=[1])
+    options.add_argument("--beams", type=int, nargs="+", default=[1, 4], help="the test set is translated with each")
     options.add_argument("--without", nargs="+", default=list(WITHOUT), choices=list(WITHOUT), metavar="NAME")
     chosen = options.parse_args()
     torch.set_num_threads(1)
@@ -122,7 +132,7 @@ def main() -> None:
             for without in chosen.without:
                 if (without, minutes, seed) not in done:
                     files = (chosen.train, chosen.valid, chosen.test)
-                    results.append(run(*files, chosen.output / "model", without, minutes, seed))
+                    results.append(run(files, chosen.output / "model", without, minutes, seed, chosen.beams))
                     with place.open("a", encoding="utf-8") as lines:
                         lines.write(json.dumps(results[-1]) + "\n")
     print(table(results))

@@ -1,6 +1,5 @@
 """Width and regularisation by how much a run will see, where neither the user nor a recipe has said."""
 
-import statistics
 import time
 from collections.abc import Set as AbstractSet
 
@@ -81,4 +80,4 @@ def matrix_rate(device: torch.device, dtype: torch.dtype) -> float:
         began = time.perf_counter()
         float((x @ x)[0, 0])  # waits for the device
         rates.append(2 * size**3 / (time.perf_counter() - began))
-    return statistics.median(rates)
+    return max(rates)  # the best: other programs on the machine only slow it down
