@@ -1,0 +1,26 @@
+import pytest
+import torch
+
+from pellucid.models.config import EncoderDecoderConfig
+from pellucid.training import memory_fit
+from pellucid.training.memory_fit import LADDER, fit_micro_batch
+
+CPU = torch.device("cpu")
+
+
+@pytest.mark.parametrize(("free", "expected"), [(1e12, 50_000), (2e9, 2048), (1e6, LADDER[0])])
+def test_a_batch_that_does_not_fit_is_taken_in_rungs(
+    monkeypatch: pytest.MonkeyPatch, free: float, expected: int
+) -> None:
+    monkeypatch.setattr(memory_fit, "_free_bytes", lambda device: free)
+    config = EncoderDecoderConfig(d_model=256, n_heads=4, d_ff=1024)
+    assert fit_micro_batch(config, 50_000, 256, torch.bfloat16, CPU) == expected
+
+
+def test_small_changes_of_free_memory_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = EncoderDecoderConfig(d_model=256, n_heads=4, d_ff=1024)
+    fitted = set()
+    for free in (4.0e9, 4.1e9, 4.2e9):
+        monkeypatch.setattr(memory_fit, "_free_bytes", lambda device, free=free: free)
+        fitted.add(fit_micro_batch(config, 50_000, 256, torch.bfloat16, CPU))
+    assert len(fitted) == 1
