@@ -1,11 +1,10 @@
 """From the user's files to what a run trains on: checked, held out, cut into tokens, aligned, and put on disk."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 
@@ -25,8 +24,6 @@ from pellucid.training.pairs_on_disk import PairsOnDisk, TokenizerPair
 from pellucid.training.recipe import TranslatorRecipe
 
 __all__ = ["Prepared", "prepare", "read_prepared", "read_tokenizers", "token_counts", "write_tokenizers"]
-
-CHUNK = 10_000  # pairs that stand in memory at once
 
 Talk = Callable[[str], None]
 
@@ -90,7 +87,8 @@ def prepare(
         write_tokenizers(made, tokenizers)
         report["pieces"] = {"source": tokenizers.source.vocab_size, "target": tokenizers.target.vocab_size}
         limit = recipe.training.max_tokens
-        report["too_many_tokens"] = _write_ids(train_pairs(), made / "train", tokenizers, limit)
+        written = _write_ids(train_pairs(), made / "train", tokenizers, limit)
+        report |= {"too_many_tokens": written.left_out, "with_placeholders": written.with_placeholders}
         _write_ids(iter(valid_pairs), made / "valid", tokenizers, None)
         text = (json.dumps([pair.source, pair.target], ensure_ascii=False) + "\n" for pair in valid_pairs)
         write_text(made / "valid.jsonl", "".join(text))
@@ -185,30 +183,33 @@ def _trained_tokenizers(pairs: Callable[[], Iterator[SentencePair]], recipe: Tra
     )
 
 
-def _write_ids(pairs: Iterator[SentencePair], folder: Path, tokenizers: TokenizerPair, max_tokens: int | None) -> int:
-    """Write the ids of pairs, each with the end token; return how many pairs had too many of them."""
+class _Written(NamedTuple):
+    """How many pairs had too many tokens, and how many hold placeholders."""
+
+    left_out: int
+    with_placeholders: int
+
+
+def _write_ids(
+    pairs: Iterator[SentencePair], folder: Path, tokenizers: TokenizerPair, max_tokens: int | None
+) -> _Written:
+    """Write the ids of pairs, each with the end token, but for pairs with too many."""
     folder.mkdir()
-    left_out = 0
+    left_out = with_placeholders = 0
     with IdStoreWriter(folder / "source") as source, IdStoreWriter(folder / "target") as target:
-        while chunk := list(islice(pairs, CHUNK)):
-            for source_ids, target_ids in _encoded(chunk, tokenizers):
-                if max_tokens is not None and max(len(source_ids), len(target_ids)) > max_tokens:
-                    left_out += 1
-                    continue
-                source.append(source_ids)
-                target.append(target_ids)
+        for pair in pairs:
+            segments = _segments(pair, len(tokenizers.source.placeholder_ids))
+            source_ids = [*tokenizers.source.encode_segments(segments[0]), tokenizers.source.end_id]
+            target_ids = [*tokenizers.target.encode_segments(segments[1]), tokenizers.target.end_id]
+            if max_tokens is not None and max(len(source_ids), len(target_ids)) > max_tokens:
+                left_out += 1
+                continue
+            with_placeholders += any(isinstance(segment, int) for segment in segments[0])
+            source.append(source_ids)
+            target.append(target_ids)
         source.close()
         target.close()
-    return left_out
-
-
-def _encoded(pairs: Iterable[SentencePair], tokenizers: TokenizerPair) -> Iterator[tuple[list[int], list[int]]]:
-    for pair in pairs:
-        source, target = _segments(pair, len(tokenizers.source.placeholder_ids))
-        yield (
-            [*tokenizers.source.encode_segments(source), tokenizers.source.end_id],
-            [*tokenizers.target.encode_segments(target), tokenizers.target.end_id],
-        )
+    return _Written(left_out, with_placeholders)
 
 
 def _segments(pair: SentencePair, placeholders: int) -> tuple[list[str | int], list[str | int]]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy
 import torch
 
 from pellucid.errors import UserError
@@ -35,6 +36,11 @@ from pellucid.training.state import Step
 __all__ = ["train_translator"]
 
 Talk = Callable[[str], None]
+
+ENOUGH_PLACEHOLDERS = (
+    100  # pairs that hold some, from which a model learns to copy them; with fewer they are put in later
+)
+SHORTEST_PART = 40  # tokens; parts as short as that lose their context
 
 
 def train_translator(
@@ -199,7 +205,11 @@ def _device(name: str) -> torch.device:
 def _write_head(folder: Path, recipe: TranslatorRecipe, prepared: Prepared) -> None:
     """Write what makes the folder a model but for its weights."""
     write_tokenizers(folder, prepared.tokenizers)
-    write_json(folder / "generation_config.json", recipe.generation.model_dump())
+    # A line longer than nearly all that was trained on is better translated in parts.
+    usual = int(numpy.percentile(prepared.train.source.lengths, 99))
+    split_above = min(recipe.generation.split_above, max(SHORTEST_PART, usual))
+    generation = recipe.generation.model_copy(update={"split_above": split_above})
+    write_json(folder / "generation_config.json", generation.model_dump())
     write_json(folder / "report.json", {"data": prepared.report})
     guided = recipe.training.guided_weight > 0
     heads = range(min(recipe.training.guided_heads, recipe.model.n_heads))
@@ -210,7 +220,7 @@ def _write_head(folder: Path, recipe: TranslatorRecipe, prepared: Prepared) -> N
         "source_language": prepared.report["languages"][0],
         "target_language": prepared.report["languages"][1],
         "tokenizers": "joint" if prepared.tokenizers.joint else "separate",
-        "placeholders": True,
+        "placeholders": prepared.report["with_placeholders"] >= ENOUGH_PLACEHOLDERS,
         "alignment_heads": [[recipe.training.guided_layer, head] for head in heads] if guided else [],
         "recipe": recipe.model_dump(),
     }

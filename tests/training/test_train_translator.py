@@ -13,7 +13,7 @@ from pellucid.training import loop
 from pellucid.training.state import Step
 from pellucid.training.train_translator import train_translator
 
-from .conftest import SMALL
+from .conftest import SMALL, generated_pairs
 
 PairsFile = Callable[..., Path]
 
@@ -174,3 +174,24 @@ def test_the_same_seed_gives_the_same_weights(pairs_file: PairsFile, tmp_path: P
         _train(pairs_file(), tmp_path / name, steps=4)
         weights.append(read_tensors(tmp_path / name / "model.safetensors"))
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
+
+
+def test_placeholders_are_copied_by_ids_only_where_there_are_enough_to_learn_from(tmp_path: Path) -> None:
+    for name, held in (("few", 5), ("many", 150)):
+        pairs = generated_pairs(300)
+        lines = [
+            f"{source}{{{{n{i}}}}}\t{target} {{{{n{i}}}}}\n" if i < held else f"{source}\t{target}\n"
+            for i, (source, target) in enumerate(pairs)
+        ]
+        (tmp_path / f"{name}.tsv").write_text("".join(lines), encoding="utf-8")
+        _train(tmp_path / f"{name}.tsv", tmp_path / name, steps=1)
+        config = json.loads((tmp_path / name / "config.json").read_text(encoding="utf-8"))
+        assert config["placeholders"] is (name == "many")
+        report = json.loads((tmp_path / name / "report.json").read_text(encoding="utf-8"))
+        assert 0 < report["data"]["with_placeholders"] <= held
+
+
+def test_lines_longer_than_the_text_s_own_are_split(pairs_file: PairsFile, tmp_path: Path) -> None:
+    _train(pairs_file(), tmp_path / "model", steps=1)
+    config = json.loads((tmp_path / "model" / "generation_config.json").read_text(encoding="utf-8"))
+    assert config["split_above"] == 40
