@@ -2,15 +2,26 @@
 
 from collections.abc import Callable
 
+import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from pellucid.layers.attention import Attention, KeyValue
 from pellucid.layers.taps import Tap, keep, scoped
 
-__all__ = ["DecoderBlock", "EncoderBlock", "PostNorm", "PreNorm", "as_it_is"]
+__all__ = ["DecoderBlock", "EncoderBlock", "PostNorm", "PreNorm", "as_it_is", "narrow"]
 
 Part = Callable[[Tensor], Tensor]
+
+
+def narrow(x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
+    """Return `x` in the numbers that matrix products are computed in; as it is unless under autocast.
+
+    The residual stream stays in float32. What a part reads of it is cast once here, not once in each of the projections
+    that read it (4 % of a training step in bfloat16 on CPU).
+    """
+    kind = x.device.type
+    return x.to(torch.get_autocast_dtype(kind)) if torch.is_autocast_enabled(kind) else x
 
 
 class PreNorm(nn.Module):
@@ -30,7 +41,7 @@ class PreNorm(nn.Module):
 
     def forward(self, x: Float[Tensor, "batch seq d_model"], part: Part) -> Float[Tensor, "batch seq d_model"]:
         """Add what the part makes of the normalised stream."""
-        return x + self.dropout(part(self.norm(x)))
+        return x + self.dropout(part(narrow(self.norm(x))))
 
 
 class PostNorm(PreNorm):
@@ -42,7 +53,7 @@ class PostNorm(PreNorm):
 
     def forward(self, x: Float[Tensor, "batch seq d_model"], part: Part) -> Float[Tensor, "batch seq d_model"]:
         """Normalise the sum of the stream and what the part makes of it."""
-        return self.norm(x + self.dropout(part(x)))
+        return self.norm(x + self.dropout(part(narrow(x))))
 
 
 def as_it_is(seen: KeyValue) -> KeyValue:

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from pellucid.errors import UserError
 from pellucid.layers.attention import Attention, KeyValue
-from pellucid.layers.block import DecoderBlock, EncoderBlock, PostNorm, PreNorm
+from pellucid.layers.block import DecoderBlock, EncoderBlock, PostNorm, PreNorm, narrow
 from pellucid.layers.cache import DecoderCache
 from pellucid.layers.embeddings import TokenEmbedding
 from pellucid.layers.feed_forward import FEED_FORWARDS
@@ -104,7 +104,7 @@ class EncoderDecoder(nn.Module):
         x = self.embedding_dropout(rows + tap("embedding.source_position", self.source_codes(positions)))
         for n, block in enumerate(self.encoder):
             x = block(x, may_attend, positions, scoped(tap, f"encoder.{n}"))
-        return Memory(tap("encoder.output", self.encoder_norm(x)), may_attend, positions)
+        return Memory(narrow(tap("encoder.output", self.encoder_norm(x))), may_attend, positions)
 
     def decode(
         self, target_ids: Int[Tensor, "batch target"], memory: Memory, tap: Tap = keep
