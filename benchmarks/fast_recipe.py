@@ -4,7 +4,8 @@
 
 Each run has one thread and as many minutes of processor time, reading, tokenizer and aligner included. The validation
 file decides among settings; the test file is translated once at the end of each run (all lines, greedy and beam 4,
-sacreBLEU). A result is kept as FOLDER/results.jsonl and not computed again; the table is printed from there.
+sacreBLEU). Results are kept in FOLDER/results.jsonl, a line a run, and not computed again; the table is printed from
+there.
 """
 
 import argparse
@@ -125,7 +126,7 @@ def main() -> None:
     torch.set_num_threads(1)
     chosen.output.mkdir(parents=True, exist_ok=True)
     place = chosen.output / "results.jsonl"
-    results = [json.loads(line) for line in place.read_text().splitlines()] if place.exists() else []
+    results = [json.loads(line) for line in place.read_text(encoding="utf-8").splitlines()] if place.exists() else []
     done = {(result["without"], result["minutes"], result["seed"]) for result in results}
     for minutes in chosen.minutes:
         for seed in chosen.seeds:

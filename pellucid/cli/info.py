@@ -27,7 +27,8 @@ def info(
 
     Args:
         folder: The model folder.
-        as_json: Print one JSON object with the keys folder, kind, config, parameters, report, training, checkpoints.
+        as_json: Print one JSON object with the keys folder, kind, config, parameters, bytes, report, training,
+            checkpoints.
     """
     description = describe(folder)
     if as_json:
@@ -39,8 +40,8 @@ def info(
 def describe(folder: Path) -> dict[str, Any]:
     """Return what the files of a model folder say about the model; what has no file is empty.
 
-    `parameters` counts numbers, by part and in `total`; `training` holds the last logged record, and in `best` the
-    one of lowest validation loss.
+    `parameters` counts numbers, by part and in `total`; `bytes` is the size of their file; `training` holds the last
+    logged record, and in `best` the one of lowest validation loss.
 
     Raises:
         UserError: if the folder holds no model, or one of its files is damaged.

@@ -1,5 +1,6 @@
 """`pellucid train settings`: every setting of a recipe, its value there, and what it is."""
 
+import json
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -38,7 +39,9 @@ def recipe_settings(
     for row in rows:
         section, field = str(row["name"]).split(".")
         if section != shown:
-            console.data(f"{'' if not shown else chr(10)}[{section}]")
+            if shown:
+                console.data("")
+            console.data(f"[{section}]")
             shown = section
         console.data(f"# {row['description']}\n{field} = {_toml(row['value'])}")
 
@@ -51,4 +54,5 @@ def _toml(value: object) -> str:
         return str(value).lower()
     if isinstance(value, list):
         return "[" + ", ".join(map(_toml, value)) + "]"
-    return f'"{value}"' if isinstance(value, str) else repr(value)
+    # A string of JSON is one of TOML, with the same escapes.
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)

@@ -24,7 +24,7 @@ __all__ = ["EncoderDecoder", "Memory"]
 
 
 class Memory(NamedTuple):
-    """What the encoder made of the source, and which of it is not padding."""
+    """What the encoder made of the source, which of it is not padding, and where its tokens stand."""
 
     states: Float[Tensor, "batch source d_model"]
     may_attend: Bool[Tensor, "batch 1 1 source"]

@@ -23,7 +23,14 @@ __all__ = ["draw_weights", "pass_through_cross_attention", "tell_lexicon"]
 
 
 def draw_weights(model: nn.Module, seed: int, residual_scale: float) -> None:
-    """Draw all weights anew: Xavier-uniform matrices, zero biases, embeddings of norm about 1.
+    """Draw all weights but those of norms anew: Xavier-uniform matrices, zero biases, embeddings of norm about 1.
+
+    Learned position codes are drawn with deviation 0.02, as in BERT and GPT-2.
+
+    Args:
+        model: whose weights are drawn.
+        seed: of the run; the global generator is neither read nor moved.
+        residual_scale: factor on the matrices that write to the residual stream (the last of each part).
 
     Source:
         Glorot & Bengio 2010, eq. 16.

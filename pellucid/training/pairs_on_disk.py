@@ -82,7 +82,7 @@ class PairsOnDisk:
     def _split_anew(
         self, sequences: Sequence[NDArray[numpy.int32]], tokenizer: Tokenizer, epoch: int, first: int
     ) -> list[NDArray[numpy.int32]]:
-        """Split the same text into other pieces, a function of (seed, epoch, pair)."""
+        """Split the same text into other pieces, a function of (seed, epoch, first pair of the part that passes)."""
         seed = derived_seed(self.seed, "merge dropout", epoch, first)
         kept = [any(piece in ids for piece in tokenizer.placeholder_ids) for ids in sequences]
         texts = [tokenizer.decode(ids.tolist()) for ids in sequences]
