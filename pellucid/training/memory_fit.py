@@ -1,6 +1,8 @@
 """How many tokens pass through a model at once, by the memory that is free."""
 
 import os
+import re
+from pathlib import Path
 
 import torch
 
@@ -11,6 +13,7 @@ __all__ = ["LADDER", "fit_micro_batch"]
 LADDER = (512, 1024, 2048, 4096, 8192, 16384, 32768, 65536)
 """Token counts a fitted micro-batch is taken from, so that small changes of free memory change nothing."""
 
+MEMINFO = Path("/proc/meminfo")
 SHARE = 0.4  # of the free memory; the rest is for weights, gradients, the optimizer and everybody else
 
 
@@ -44,6 +47,10 @@ def _bytes_per_token(config: EncoderDecoderConfig, max_tokens: int, dtype: torch
 def _free_bytes(device: torch.device) -> float:
     if device.type == "cuda":
         return float(torch.cuda.mem_get_info(device)[0])
+    # On Linux, what can be had without swapping: files that the system keeps in idle memory make way.
+    told = MEMINFO.read_text(encoding="utf-8") if MEMINFO.is_file() else ""
+    if found := re.search(r"^MemAvailable: +(\d+) kB$", told, re.MULTILINE):
+        return 1024.0 * int(found[1])
     try:
         return float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     except (ValueError, OSError, AttributeError):
