@@ -16,7 +16,7 @@ _UNREADABLE = frozenset(check.id for check in CHECKS.values() if check.level == 
 class DataConfig(BaseModel):
     """Limits and levels of the doctor's checks (`data.*` in a recipe)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     max_characters: int = Field(
         2000, gt=0, description="longest side that is kept, characters; about 500 tokens of English, 1,300 of Chinese"

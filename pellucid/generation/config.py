@@ -10,7 +10,7 @@ __all__ = ["GenerationConfig"]
 class GenerationConfig(BaseModel):
     """Settings of the search, of batches, and of what is done to the text around it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     beam: int = Field(4, ge=1, description="hypotheses kept side by side; 1 is greedy")
     n_best: int = Field(1, ge=1, description="translations returned for each text, at most as many as the beam is wide")

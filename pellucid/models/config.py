@@ -10,7 +10,7 @@ __all__ = ["EncoderDecoderConfig"]
 class EncoderDecoderConfig(BaseModel):
     """Sizes and choices of an encoder–decoder Transformer (`model.*` in a recipe)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     d_model: int = Field(256, gt=0, description="width of the residual stream")
     n_heads: int = Field(4, gt=0, description="attention heads; each is d_model / n_heads wide")

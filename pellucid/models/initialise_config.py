@@ -8,7 +8,7 @@ __all__ = ["InitialiseConfig"]
 class InitialiseConfig(BaseModel):
     """How weights start (`initialise.*` in a recipe)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     residual_scale: float = Field(
         0.5,

@@ -70,6 +70,7 @@ def read_checkpoint(folder: str | Path, device: str = "cpu") -> Checkpoint:
         UserError: if a file is missing or damaged.
     """
     folder = Path(folder)
+    hint = f"Remove {folder} and go on from the one before it with `--resume`."
     content = read_json(folder / "state.json")
     try:
         step, state = int(content["step"]), dict(content["state"])
@@ -77,9 +78,12 @@ def read_checkpoint(folder: str | Path, device: str = "cpu") -> Checkpoint:
         raise UserError(
             "a checkpoint's state.json is damaged",
             where=str(folder / "state.json"),
-            hint=f"Remove {folder} and go on from the one before it with `--resume`.",
+            hint=hint,
         ) from error
-    model, optimizer = (read_tensors(folder / name, device) for name in _TENSORS)
+    try:
+        model, optimizer = (read_tensors(folder / name, device) for name in _TENSORS)
+    except UserError as error:
+        raise UserError(error.what, where=error.where, hint=hint) from error
     return Checkpoint(step, model, optimizer, state)
 
 

@@ -12,7 +12,7 @@ Kind: TypeAlias = Literal["bpe", "unigram", "words", "characters"]
 class TokenizerConfig(BaseModel):
     """How text becomes ids (`tokenizer.*` in a recipe)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     kind: Kind = Field(
         default="bpe",

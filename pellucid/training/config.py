@@ -10,9 +10,9 @@ __all__ = ["AlignerConfig", "TrainingConfig"]
 class TrainingConfig(BaseModel):
     """Length, batches, learning rate, regularisation, guidance, and what is written when."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    seed: int = Field(1, ge=0, description="every random choice of the run follows from it")
+    seed: int = Field(1, ge=0, lt=2**63, description="every random choice of the run follows from it")
     steps: int | None = Field(None, gt=0, description="length of the run, updates; exact resume is promised for these")
     minutes: float | None = Field(None, gt=0, description="length of the run, minutes; reading and preparing count")
     clock: Literal["wall", "cpu"] = Field(
@@ -86,7 +86,7 @@ class TrainingConfig(BaseModel):
 class AlignerConfig(BaseModel):
     """The statistical aligner that feeds initialisation and guidance (`aligner.*` in a recipe)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     iterations: int = Field(5, gt=0, description="rounds of expectation maximisation")
     diagonal_tension: float = Field(6.0, ge=0, description="how strongly links near the diagonal are preferred")

@@ -103,6 +103,9 @@ def train(run: Run) -> Iterator[Step]:
     config, model = run.config, run.model
     last_checkpoint = run.clock.seconds()
     plan = run.pairs.plan(config.batch_tokens, run.state.epoch)
+    if run.state.position >= len(plan):  # resumed with larger batches
+        run.state = replace(run.state, epoch=run.state.epoch + 1, position=0)
+        plan = run.pairs.plan(config.batch_tokens, run.state.epoch)
     progress = run.progress()
     while progress < 1.0 and not run.stopped_early():
         began = run.clock.seconds()
@@ -145,13 +148,13 @@ def train(run: Run) -> Iterator[Step]:
             run.observer.log(record, run)
             run.state = replace(run.state, logged_loss=0.0, logged_steps=0, logged_seconds=0.0, logged_tokens=0)
         if checkpoint:
-            run.observer.checkpoint(run)
+            _write_checkpoint(run)
             last_checkpoint = run.clock.seconds()
         try:
             yield record
         except GeneratorExit:
             if not checkpoint:
-                run.observer.checkpoint(run)
+                _write_checkpoint(run)
             raise
 
 
@@ -210,12 +213,28 @@ def _counted(run: Run, losses: Losses, began: float) -> TrainingState:
 
 def _check_finite(loss: float, gradient_norm: float, step: int) -> None:
     if not (math.isfinite(loss) and math.isfinite(gradient_norm)):
-        raise UserError(
-            f"training left the finite numbers at step {step}: loss {loss}, gradient norm {gradient_norm}",
-            where=f"step {step}",
-            hint="lower --training.learning_rate, lengthen --training.warmup_steps, or try --training.precision "
-            "float32; the last checkpoint is untouched",
-        )
+        raise _not_finite(step, f"loss {loss}, gradient norm {gradient_norm}")
+
+
+def _check_weights(run: Run) -> None:
+    """Refuse weights that an update has driven out of the finite numbers; the step after would notice too late."""
+    for name, weight in run.model.named_parameters():
+        if not bool(torch.isfinite(weight).all()):
+            raise _not_finite(run.state.step, f"{name} after the update")
+
+
+def _not_finite(step: int, what: str) -> UserError:
+    return UserError(
+        f"training left the finite numbers at step {step}: {what}",
+        where=f"step {step}",
+        hint="lower --training.learning_rate, lengthen --training.warmup_steps, or try --training.precision "
+        "float32; the last checkpoint is untouched",
+    )
+
+
+def _write_checkpoint(run: Run) -> None:
+    _check_weights(run)
+    run.observer.checkpoint(run)
 
 
 def _validate_if_due(run: Run) -> Validation | None:
@@ -226,10 +245,13 @@ def _validate_if_due(run: Run) -> Validation | None:
     due = math.floor(run.progress() * wanted + 1e-9)
     if due <= run.state.validations:
         return None
+    _check_weights(run)
     validation = run.observer.validate(run)
     if validation is None:
         run.state = replace(run.state, validations=due)
         return None
+    if not math.isfinite(validation.loss):
+        raise _not_finite(run.state.step, f"validation loss {validation.loss}")
     # Where time runs in leaps several may be due at once; they are one.
     run.state = replace(run.state.after_validation(validation.loss), validations=due)
     return validation

@@ -88,6 +88,12 @@ def prepare(
         report["pieces"] = {"source": tokenizers.source.vocab_size, "target": tokenizers.target.vocab_size}
         limit = recipe.training.max_tokens
         written = _write_ids(train_pairs(), made / "train", tokenizers, limit)
+        if not len(PairsOnDisk(made / "train", tokenizers)):
+            raise UserError(
+                f"no pair is left to train on: of each a side has over {limit} tokens",
+                where=[str(source) for source in sources],
+                hint="raise --training.max_tokens, or let the text have shorter lines",
+            )
         report |= {"too_many_tokens": written.left_out, "with_placeholders": written.with_placeholders}
         _write_ids(iter(valid_pairs), made / "valid", tokenizers, None)
         text = (json.dumps([pair.source, pair.target], ensure_ascii=False) + "\n" for pair in valid_pairs)
@@ -109,10 +115,15 @@ def read_prepared(folder: Path, recipe: TranslatorRecipe) -> Prepared:
     tokenizers = read_tokenizers(folder)
     lexicon = folder / "lexicon.safetensors"
     train = PairsOnDisk(folder / "train", tokenizers, recipe.tokenizer.dropout, recipe.training.seed)
-    if not len(train):
-        raise UserError("no pair is left to train on", where=str(folder), hint="raise --training.max_tokens")
-    with (folder / "valid.jsonl").open(encoding="utf-8") as lines:
-        valid_text = [(source, target) for source, target in map(json.loads, lines)]
+    try:
+        with (folder / "valid.jsonl").open(encoding="utf-8") as lines:
+            valid_text = [(source, target) for source, target in map(json.loads, lines)]
+    except (OSError, ValueError, TypeError) as error:
+        raise UserError(
+            f"the prepared validation text cannot be read: {error}",
+            where=str(folder / "valid.jsonl"),
+            hint="Copy the folder again from where it is whole, or start anew with --overwrite.",
+        ) from error
     return Prepared(
         tokenizers,
         train,

@@ -17,7 +17,7 @@ from pellucid.models.initialise_config import InitialiseConfig
 from pellucid.tokenizers.config import TokenizerConfig
 from pellucid.training.config import AlignerConfig, TrainingConfig
 
-__all__ = ["NAMES", "TranslatorRecipe", "load_recipe", "setting_names"]
+__all__ = ["NAMES", "TranslatorRecipe", "check_kept", "load_recipe", "setting_names"]
 
 NAMES = ("fast", "tiny", "small", "base", "big")
 
@@ -69,6 +69,29 @@ def load_recipe(recipe: str | Path = "fast", overrides: Mapping[str, object] | N
         section, field = name.split(".")
         content.setdefault(section, {})[field] = value
     return _validated(content, UsageError, "")
+
+
+def check_kept(
+    given: Mapping[str, object], chosen: TranslatorRecipe, kept: Mapping[str, Mapping[str, object]], why: str
+) -> None:
+    """Refuse settings that were given anew where what they decided stays as it is; dropout may change at any time.
+
+    Args:
+        given: values by `section.field`.
+        chosen: the recipe with them.
+        kept: values of the sections that stay.
+        why: what the hint says about it.
+
+    Raises:
+        UsageError: for the first that differs; silence would let the user believe that it holds.
+    """
+    for name in given:
+        section, field = name.split(".")
+        if "dropout" in field or field not in kept.get(section, {}):
+            continue
+        old, new = kept[section][field], getattr(getattr(chosen, section), field)
+        if old != new:
+            raise UsageError(f"{name} stays {old}, got {new}", where=f"--{name}", hint=why)
 
 
 def _sections() -> dict[str, type[BaseModel]]:

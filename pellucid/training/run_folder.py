@@ -143,7 +143,8 @@ def restore(run: Run, checkpoint_folder: Path, model_folder: Path) -> None:
     if run.average is not None:
         run.average.updates = updates
         for name, weight in run.average.weights.items():
-            weight.copy_(checkpoint.model[AVERAGED + name])
+            # An average that was switched on since then begins with the weights as they were.
+            weight.copy_(checkpoint.model.get(AVERAGED + name, checkpoint.model[name]))
     _set_optimizer(run.optimizer, checkpoint.optimizer)
     run.state = TrainingState.from_dict(state)
     keep_metrics_until(model_folder, run.state.step)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 import torch
 
-from pellucid.errors import UserError
+from pellucid.errors import UsageError, UserError
 from pellucid.layers.taps import Tap
 from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.models.initialise import draw_weights, pass_through_cross_attention, tell_lexicon
@@ -29,7 +29,7 @@ from pellucid.training.prepare import (
     token_counts,
     write_tokenizers,
 )
-from pellucid.training.recipe import TranslatorRecipe, load_recipe
+from pellucid.training.recipe import TranslatorRecipe, check_kept, load_recipe
 from pellucid.training.run_folder import AVERAGED, RunFolder, restore, validation_loss, weights_in_place
 from pellucid.training.state import Step
 
@@ -89,9 +89,8 @@ def train_translator(
     folder = Path(out)
     check_output(folder, resume, overwrite)
     chosen = _recipe_of(folder, recipe, given) if resume else load_recipe(recipe, given)
-    if start_from is not None:
-        shape = read_config(start_from, "translator")["model"]
-        chosen = chosen.model_copy(update={"model": type(chosen.model).model_validate(shape)})
+    if start_from is not None and not (resume and latest_checkpoint(folder)):
+        chosen = _recipe_from(Path(start_from), folder, chosen, given)
     run = _Request(
         sources=tuple(sources),
         folder=folder,
@@ -145,12 +144,25 @@ def _train(asked: _Request) -> Iterator[Step]:
     observer = RunFolder(folder, prepared, prepared.report["languages"][1])
     run = _new_run(recipe, prepared, model.to(asked.device), observer, clock)
     if checkpoint is not None:
+        _warn_of_other_text(asked, prepared)
         restore(run, checkpoint, folder)
         run.clock = Clock(recipe.training.clock, run.state.seconds)
         asked.talk(f"Going on from step {run.state.step:,}")
     _fit_memory(run, folder, recipe)
     yield from train(run)
+    if not run.state.step:
+        raise UserError(
+            f"the time was over before the first step: preparing the text took {clock.seconds():.0f} s",
+            where=f"training.minutes {recipe.training.minutes}",
+            hint="give more --minutes, or a number of --steps; the same command with --resume and more starts over",
+        )
     _finish(run, prepared, folder, asked.talk)
+
+
+def _warn_of_other_text(asked: _Request, prepared: Prepared) -> None:
+    other = [str(source) for source in asked.sources if str(source) not in prepared.report["files"]]
+    if other:
+        asked.talk(f"The run goes on with the text it began with; not read: {', '.join(other)}")
 
 
 def _prepared_anew(asked: _Request, data: Path, clock: Clock) -> tuple[TranslatorRecipe, Prepared]:
@@ -188,7 +200,35 @@ def _recipe_of(folder: Path, recipe: str | Path, given: Mapping[str, object]) ->
     longer = {name: value for name, value in given.items() if value is not None}
     if {"training.minutes", "training.steps"} & longer.keys():
         flat |= {"training.minutes": None, "training.steps": None}
-    return load_recipe("fast", flat | longer)
+    chosen = load_recipe("fast", flat | longer)
+    if latest_checkpoint(folder):
+        fixed = {section: fields for section, fields in stored.items() if section != "training"}
+        check_kept(
+            longer,
+            chosen,
+            fixed,
+            "A run that goes on can change training.* and dropout; the rest was fixed when it began. Leave it out, or "
+            "start anew with --overwrite or in another folder.",
+        )
+    return chosen
+
+
+def _recipe_from(
+    start_from: Path, folder: Path, chosen: TranslatorRecipe, given: Mapping[str, object]
+) -> TranslatorRecipe:
+    """Return the recipe with the sizes of the translator that is trained on."""
+    config = read_config(start_from, "translator")
+    if start_from.resolve() == folder.resolve():
+        raise UsageError(
+            f"the model to train on and the new one are the same folder, {folder}",
+            where=f"--from {start_from}",
+            hint="Name another folder with `-o`; to go on with the run itself use `--resume` without --from.",
+        )
+    kept = {"model": config["model"], "tokenizer": config.get("recipe", {}).get("tokenizer", {})}
+    check_kept(given, chosen, kept, f"The sizes and the tokenizer are those of {start_from}: leave it out.")
+    dropout = {name: value for name, value in chosen.model.model_dump().items() if "dropout" in name}
+    now = {name: value for name, value in dropout.items() if f"model.{name}" in given}
+    return chosen.model_copy(update={"model": type(chosen.model).model_validate(config["model"] | now)})
 
 
 def _device(name: str) -> torch.device:

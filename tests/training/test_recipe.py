@@ -84,3 +84,22 @@ def test_a_missing_recipe_says_which_there_are() -> None:
     with pytest.raises(UserError) as caught:
         load_recipe("quick")
     assert "fast" in caught.value.hint
+
+
+@pytest.mark.parametrize("number", ["inf", "-inf", "nan"])
+def test_every_number_of_a_recipe_is_finite(number: str) -> None:
+    fields = {
+        f"{section}.{name}": value
+        for section, values in load_recipe("fast").model_dump().items()
+        for name, value in values.items()
+        if isinstance(value, float)
+    }
+    assert {"training.learning_rate", "generation.length_penalty", "model.dropout"} <= fields.keys()
+    for name in ["training.minutes", *fields]:
+        with pytest.raises(UsageError, match=f"{name} does not fit"):
+            load_recipe("fast", {name: number})
+
+
+def test_a_seed_that_no_generator_takes_is_refused() -> None:
+    with pytest.raises(UsageError, match="seed does not fit"):
+        load_recipe("fast", {"training.seed": str(2**63)})

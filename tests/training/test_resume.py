@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from pellucid.errors import UsageError, UserError
 from pellucid.storage.metrics import read_metrics
 from pellucid.storage.tensors import read_tensors
 from pellucid.training.train_translator import train_translator
@@ -145,3 +146,53 @@ def test_old_checkpoints_are_pruned_and_the_best_is_kept(uninterrupted: tuple[Pa
     assert names[-1] == f"step-{STEPS:08d}"
     assert len(names) <= 3
     assert f"step-{state['best_step']:08d}" in names
+
+
+@pytest.mark.parametrize("other", [{"model.d_model": 64}, {"model.encoder_layers": 2}, {"tokenizer.vocab_size": 999}])
+def test_what_a_run_was_begun_with_cannot_change(uninterrupted: tuple[Path, Path], other: dict[str, object]) -> None:
+    source, whole = uninterrupted
+    with pytest.raises(UsageError, match=f"{next(iter(other))} stays"):
+        train_translator([source], whole, steps=STEPS + 2, settings=SETTINGS | other, resume=True)
+
+
+def test_batches_averages_and_dropout_can_change(uninterrupted: tuple[Path, Path], tmp_path: Path) -> None:
+    source, whole = uninterrupted[0], shutil.copytree(uninterrupted[1], tmp_path / "whole")
+    changes: list[dict[str, object]] = [
+        {"training.average_decay": None, "training.batch_tokens": 3000},
+        {"training.average_decay": "0.9", "model.dropout": "0.3", "training.seed": 5},
+    ]
+    for count, settings in enumerate(changes, 1):
+        run = train_translator([source], whole, steps=STEPS + count, settings=settings, resume=True)
+        assert [step.step for step in run] == [STEPS + count]
+
+
+def test_other_text_is_said_to_be_passed_over(uninterrupted: tuple[Path, Path], tmp_path: Path) -> None:
+    whole = shutil.copytree(uninterrupted[1], tmp_path / "whole")
+    told: list[str] = []
+    list(train_translator(["more.tsv"], whole, steps=STEPS + 1, resume=True, talk=told.append))
+    assert any("not read: more.tsv" in line for line in told)
+
+
+@pytest.mark.parametrize("file", ["valid.jsonl", "train", "train/source", "tokenizer.json", "report.json"])
+def test_prepared_text_that_is_damaged_is_a_user_s_error(
+    uninterrupted: tuple[Path, Path], tmp_path: Path, file: str
+) -> None:
+    whole = shutil.copytree(uninterrupted[1], tmp_path / "whole")
+    damaged = whole / "checkpoints" / "data" / file
+    if damaged.is_dir():
+        shutil.rmtree(damaged)
+    else:
+        damaged.unlink()
+    with pytest.raises(UserError):
+        list(train_translator([], whole, steps=STEPS + 1, resume=True))
+
+
+def test_damaged_weights_of_a_checkpoint_name_the_way_back(uninterrupted: tuple[Path, Path], tmp_path: Path) -> None:
+    whole = shutil.copytree(uninterrupted[1], tmp_path / "whole")
+    weights = whole / "checkpoints" / f"step-{STEPS:08d}" / "model.safetensors"
+    weights.write_bytes(bytes(weights.stat().st_size))
+    with pytest.raises(UserError) as caught:
+        list(train_translator([], whole, steps=STEPS + 1, resume=True))
+    assert f"Remove {weights.parent}" in caught.value.hint
+    shutil.rmtree(weights.parent)
+    assert list(train_translator([], whole, steps=STEPS, resume=True))

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 import torch
 
-from pellucid.errors import UserError
+from pellucid.errors import UsageError, UserError
 from pellucid.storage.tensors import read_tensors
-from pellucid.training import loop
+from pellucid.training import loop, run_folder
 from pellucid.training.state import Step
 from pellucid.training.train_translator import train_translator
 
@@ -113,6 +113,33 @@ def test_a_loss_that_is_not_finite_stops_and_leaves_the_last_checkpoint(
     assert all(weight.isfinite().all() for weight in weights.values())
 
 
+@pytest.mark.parametrize("validations", [0, 10])
+def test_an_update_out_of_the_finite_numbers_is_neither_measured_nor_kept(
+    pairs_file: PairsFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, validations: int
+) -> None:
+    rates = iter([1e-3] * 3 + [float("inf")] * 9)
+    monkeypatch.setattr(loop, "learning_rate", lambda *_: next(rates))
+    settings = {"training.checkpoint_steps": 2, "training.validations": validations, "training.log_steps": 50}
+    with pytest.raises(UserError, match="finite numbers at step 4"):
+        _train(pairs_file(), tmp_path / "model", steps=20, settings=settings)
+    assert [path.name for path in (tmp_path / "model" / "checkpoints").glob("step-*")] == ["step-00000002"]
+    weights = read_tensors(tmp_path / "model" / "model.safetensors")
+    assert all(weight.isfinite().all() for weight in weights.values())
+
+
+def test_a_validation_loss_that_is_not_finite_is_an_error(
+    pairs_file: PairsFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_folder, "validation_loss", lambda *_: math.nan)
+    with pytest.raises(UserError, match="finite numbers at step 2: validation loss nan"):
+        _train(pairs_file(), tmp_path / "model", steps=4)
+
+
+def test_minutes_that_are_over_before_the_first_step_are_an_error(pairs_file: PairsFile, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="before the first step"):
+        _train(pairs_file(), tmp_path / "model", minutes=1e-9)
+
+
 def test_early_stopping_after_patience(pairs_file: PairsFile, tmp_path: Path) -> None:
     settings = {"training.learning_rate": 1e-12, "training.validations": 10, "training.patience": 2}
     steps = _train(pairs_file(), tmp_path / "model", steps=40, settings={**settings, "training.average_decay": "none"})
@@ -148,6 +175,35 @@ def test_a_refused_text_does_not_cost_the_model_it_would_have_replaced(pairs_fil
     with pytest.raises(UserError):
         _train(tmp_path / "bad.tsv", tmp_path / "model", steps=2, overwrite=True)
     assert {path: path.read_bytes() for path in (tmp_path / "model").rglob("*") if path.is_file()} == before
+
+
+def test_a_text_without_a_short_pair_does_not_cost_the_model_either(pairs_file: PairsFile, tmp_path: Path) -> None:
+    _train(pairs_file(), tmp_path / "model", steps=2)
+    before = (tmp_path / "model" / "model.safetensors").read_bytes()
+    with pytest.raises(UserError, match="no pair is left"):
+        _train(pairs_file(), tmp_path / "model", steps=2, overwrite=True, settings={"training.max_tokens": 2})
+    assert (tmp_path / "model" / "model.safetensors").read_bytes() == before
+
+
+def test_a_model_cannot_be_trained_on_into_its_own_folder(pairs_file: PairsFile, tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    _train(pairs_file(), model, steps=2)
+    before = (model / "model.safetensors").read_bytes()
+    with pytest.raises(UsageError, match="same folder"):
+        train_translator([pairs_file()], model, steps=2, settings=SMALL, start_from=model, overwrite=True)
+    assert (model / "model.safetensors").read_bytes() == before
+
+
+def test_training_on_refuses_other_sizes_and_takes_another_dropout(pairs_file: PairsFile, tmp_path: Path) -> None:
+    _train(pairs_file(), tmp_path / "first", steps=2)
+    for other in ({"model.d_model": 64}, {"tokenizer.kind": "words"}):
+        with pytest.raises(UsageError, match=f"{next(iter(other))} stays"):
+            train_translator(
+                [pairs_file()], tmp_path / "on", steps=2, settings=SMALL | other, start_from=tmp_path / "first"
+            )
+    _train(pairs_file(), tmp_path / "on", steps=2, settings={"model.dropout": 0.3}, start_from=tmp_path / "first")
+    config = json.loads((tmp_path / "on" / "config.json").read_text(encoding="utf-8"))
+    assert config["model"]["dropout"] == 0.3
 
 
 def test_training_goes_on_from_finished_weights_with_other_text(pairs_file: PairsFile, tmp_path: Path) -> None:
