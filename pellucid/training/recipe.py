@@ -5,9 +5,9 @@ import tomllib
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from pellucid.corpus.config import DataConfig
 from pellucid.errors import UsageError, UserError
@@ -34,6 +34,25 @@ class TranslatorRecipe(BaseModel):
     initialise: InitialiseConfig = InitialiseConfig()
     training: TrainingConfig = TrainingConfig()
     generation: GenerationConfig = GenerationConfig()
+
+    @model_validator(mode="after")
+    def _sections_fit(self) -> Self:
+        model, training = self.model, self.training
+        if training.guided_weight and training.guided_layer >= model.decoder_layers:
+            raise ValueError(
+                f"training.guided_layer {training.guided_layer} is none of the {model.decoder_layers} decoder layers, "
+                "which are counted from 0"
+            )
+        if model.tie_embeddings == "all" and not self.tokenizer.joint:
+            raise ValueError(
+                "one embedding matrix cannot serve two tokenizers: set model.tie_embeddings to output or none, or "
+                "tokenizer.joint to true"
+            )
+        if model.positions == "learned" and model.max_positions < training.max_tokens:
+            raise ValueError(
+                f"model.max_positions {model.max_positions} is less than training.max_tokens {training.max_tokens}"
+            )
+        return self
 
 
 def setting_names() -> dict[str, str]:
@@ -133,7 +152,7 @@ def _nearest(name: str, known: list[str]) -> str:
     if not near:
         by_field = {full.split(".")[1]: full for full in known}
         near = [by_field[like] for like in difflib.get_close_matches(field, list(by_field), 1, 0.6)]
-    return f"Did you mean --{' or --'.join(near)}?" if near else "`pellucid train translator --help` lists them."
+    return f"Did you mean --{' or --'.join(near)}?" if near else "`pellucid train settings` lists them."
 
 
 def _unset(content: dict[str, Any]) -> dict[str, Any]:
@@ -160,8 +179,8 @@ def _validated(content: dict[str, Any], kind: type[UserError], where: str) -> Tr
         name = ".".join(str(part) for part in first["loc"][:2])
         field = setting_names().get(name, "")
         raise kind(
-            f"{name} does not fit: {first['msg'].removeprefix('Value error, ')[:1].lower()}"
+            f"{name or 'the recipe'} does not fit: {first['msg'].removeprefix('Value error, ')[:1].lower()}"
             f"{first['msg'].removeprefix('Value error, ')[1:]}" + (f", got {first['input']!r}" if field else ""),
-            where=where or f"--{name}",
+            where=where or (f"--{name}" if name else ()),
             hint=f"{name}: {field}" if field else "",
         ) from error

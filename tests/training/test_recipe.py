@@ -103,3 +103,20 @@ def test_every_number_of_a_recipe_is_finite(number: str) -> None:
 def test_a_seed_that_no_generator_takes_is_refused() -> None:
     with pytest.raises(UsageError, match="seed does not fit"):
         load_recipe("fast", {"training.seed": str(2**63)})
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"training.guided_layer": 9, "training.guided_weight": 1}, "guided_layer 9 is none of the"),
+        ({"tokenizer.joint": "false", "model.tie_embeddings": "all"}, "cannot serve two tokenizers"),
+        ({"model.positions": "learned", "model.max_positions": 4}, "max_positions 4 is less than"),
+    ],
+)
+def test_sections_that_do_not_fit_each_other_are_refused_before_the_text_is_read(
+    settings: dict[str, object], said: str
+) -> None:
+    with pytest.raises(UsageError, match=said) as caught:
+        load_recipe("fast", settings)
+    assert "the recipe does not fit" in caught.value.what
+    assert "--" not in caught.value.where
