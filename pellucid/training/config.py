@@ -22,7 +22,7 @@ class TrainingConfig(BaseModel):
     adapt: bool = Field(
         False,
         description="choose width, dropout and label smoothing by how many tokens the run will see and how often it "
-        "passes through the text (pellucid/training/adapt.py has the tables), where they are not given",
+        "passes through the text (pellucid/training/adapt.py has the tables), where neither flags nor a file give them",
     )
 
     batch_tokens: int = Field(
@@ -58,7 +58,10 @@ class TrainingConfig(BaseModel):
     guided_heads: int = Field(2, gt=0, description="how many of its heads, from the first on")
 
     average_decay: float | None = Field(
-        0.98, gt=0, lt=1, description="decay of the running average of the weights at each of its updates; none if null"
+        0.98,
+        gt=0,
+        lt=1,
+        description="decay of the running average of the weights at each update of it; none: no average",
     )
     average_every: int = Field(5, gt=0, description="steps between two updates of the average")
 
@@ -75,10 +78,10 @@ class TrainingConfig(BaseModel):
         200, ge=0, description="validation sentences translated for BLEU on that occasion; 0 for none"
     )
     patience: int | None = Field(
-        None, gt=0, description="validations without a better loss after which the run stops early; never if null"
+        None, gt=0, description="validations without a better loss after which the run stops early; none: never"
     )
     checkpoint_steps: int | None = Field(
-        None, gt=0, description="steps between two checkpoints; if null every tenth of the run, at most 10 minutes"
+        None, gt=0, description="steps between two checkpoints; none: every tenth of the run and every 10 minutes"
     )
     keep_checkpoints: int = Field(2, gt=0, description="checkpoints kept beside the best")
 

@@ -54,7 +54,9 @@ class Run:
         lexicon: what guides attention; None for no guidance.
         micro_batch_tokens: how many tokens pass at once.
         dtype: of matrix products.
-        clock: of this sitting.
+        clock: of the run, earlier sittings included.
+        observer: measures and keeps the run.
+        decode: (source ids, target ids, tap) → the decoder's states; compiled if asked for.
         state: counters after the last step.
     """
 
@@ -77,6 +79,17 @@ class Run:
         by_steps = self.state.step / self.config.steps if self.config.steps else 0.0
         by_time = self.clock.seconds() / (60 * self.config.minutes) if self.config.minutes else 0.0
         return min(1.0, max(by_steps, by_time))
+
+    def averaged(self) -> dict[str, Tensor] | None:
+        """Return the averaged weights; None if none are wanted, or before the first update of the average."""
+        return self.average.weights if self.average is not None and self.average.updates else None
+
+    def validations_due(self) -> int:
+        """Return how many validations the run should have had by now."""
+        wanted = self.config.validations
+        if self.config.minutes:  # a short run has better things to do with its time
+            wanted = min(wanted, max(1, int(self.config.minutes / MINUTES_A_VALIDATION)))
+        return math.floor(self.progress() * wanted + 1e-9)
 
     def stopped_early(self) -> bool:
         """Tell whether validation has not become better for too long."""
@@ -238,11 +251,7 @@ def _write_checkpoint(run: Run) -> None:
 
 
 def _validate_if_due(run: Run) -> Validation | None:
-    config = run.config
-    wanted = config.validations
-    if config.minutes:  # a short run has better things to do with its time
-        wanted = min(wanted, max(1, int(config.minutes / MINUTES_A_VALIDATION)))
-    due = math.floor(run.progress() * wanted + 1e-9)
+    due = run.validations_due()
     if due <= run.state.validations:
         return None
     _check_weights(run)

@@ -27,6 +27,8 @@ __all__ = ["Prepared", "prepare", "read_prepared", "read_tokenizers", "token_cou
 
 Talk = Callable[[str], None]
 
+COUNTED = 1 << 22  # ids counted at once; NumPy widens them to 8 bytes, and all of them need not fit in memory
+
 
 @dataclass(frozen=True)
 class Prepared:
@@ -254,6 +256,12 @@ def _fit_and_save(folder: Path, tokenizers: TokenizerPair, recipe: TranslatorRec
 
 def token_counts(pairs: PairsOnDisk) -> tuple[numpy.ndarray, numpy.ndarray]:
     """Return how often each id stands on the source and on the target side."""
-    source = numpy.bincount(pairs.source.ids, minlength=pairs.tokenizers.source.vocab_size)
-    target = numpy.bincount(pairs.target.ids, minlength=pairs.tokenizers.target.vocab_size)
-    return source.astype(numpy.float64), target.astype(numpy.float64)
+    source = _counts(pairs.source.ids, pairs.tokenizers.source.vocab_size)
+    return source, _counts(pairs.target.ids, pairs.tokenizers.target.vocab_size)
+
+
+def _counts(ids: numpy.ndarray, vocab_size: int) -> numpy.ndarray:
+    counts = numpy.zeros(vocab_size)
+    for start in range(0, len(ids), COUNTED):
+        counts += numpy.bincount(ids[start : start + COUNTED], minlength=vocab_size)
+    return counts

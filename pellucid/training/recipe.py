@@ -17,7 +17,7 @@ from pellucid.models.initialise_config import InitialiseConfig
 from pellucid.tokenizers.config import TokenizerConfig
 from pellucid.training.config import AlignerConfig, TrainingConfig
 
-__all__ = ["NAMES", "TranslatorRecipe", "check_kept", "load_recipe", "setting_names"]
+__all__ = ["NAMES", "TranslatorRecipe", "check_kept", "load_recipe", "setting_names", "settings_of_file"]
 
 NAMES = ("fast", "tiny", "small", "base", "big")
 
@@ -111,6 +111,13 @@ def check_kept(
         old, new = kept[section][field], getattr(getattr(chosen, section), field)
         if old != new:
             raise UsageError(f"{name} stays {old}, got {new}", where=f"--{name}", hint=why)
+
+
+def settings_of_file(recipe: str | Path) -> frozenset[str]:
+    """Return which settings a recipe's file gives, by `section.field`; none for a recipe of ours."""
+    if str(recipe) in NAMES:
+        return frozenset()
+    return frozenset(f"{section}.{name}" for section, fields in _read(recipe).items() for name in fields)
 
 
 def _sections() -> dict[str, type[BaseModel]]:

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.models.model_files import save_weights
 from pellucid.storage.checkpoints import Checkpoint, prune, read_checkpoint, write_checkpoint
 from pellucid.storage.metrics import append_metrics, keep_metrics_until
+from pellucid.training.clock import Clock
 from pellucid.training.loop import Run
 from pellucid.training.loss import cross_entropy
 from pellucid.training.precision import autocast
@@ -46,7 +47,7 @@ class RunFolder:
         """Measure loss and BLEU of the averaged weights on the validation pairs."""
         if not self.prepared.valid_text:
             return None
-        with weights_in_place(run.model, run.average.weights if run.average else None):
+        with weights_in_place(run.model, run.averaged()):
             loss = validation_loss(run, self.prepared)
             scores, sample = self._translated(run)
         best = run.state.best_loss
@@ -56,15 +57,17 @@ class RunFolder:
         """Write a checkpoint and the model as it stands; remove old checkpoints."""
         weights = {name: weight.detach() for name, weight in run.model.named_parameters()}
         averaged = {AVERAGED + name: weight for name, weight in run.average.weights.items()} if run.average else {}
-        state = {**run.state.as_dict(), "average_updates": run.average.updates if run.average else 0}
+        # By the clock of now: a validation since the step took time too, and a finished run stays finished.
+        state = {**run.state.as_dict(), "seconds": run.clock.seconds()}
+        state |= {"average_updates": run.average.updates if run.average else 0, "length": _length(run)}
         remembered = _optimizer_tensors(run.optimizer)
         write_checkpoint(self.folder, Checkpoint(run.state.step, {**weights, **averaged}, remembered, state))
         prune(self.folder, run.config.keep_checkpoints, run.state.best_step or None)
-        with weights_in_place(run.model, run.average.weights if run.average else None):
+        with weights_in_place(run.model, run.averaged()):
             save_weights(run.model, self.folder / "model.safetensors")
 
     def log(self, step: Step, run: Run) -> None:
-        """Add a line to metrics.jsonl: means since the line before."""
+        """Add a line to metrics.jsonl: loss and rate since the line before, all else of this step."""
         state = run.state
         line: dict[str, Any] = {
             "step": step.step,
@@ -133,6 +136,8 @@ def validation_loss(run: Run, prepared: Prepared) -> float:
 def restore(run: Run, checkpoint_folder: Path, model_folder: Path) -> None:
     """Let a run go on where a checkpoint was written; metrics after it are dropped.
 
+    With another length than it had, it is validated by the new one, and patience begins anew.
+
     Raises:
         UserError: if the checkpoint is damaged or of another model.
     """
@@ -146,8 +151,17 @@ def restore(run: Run, checkpoint_folder: Path, model_folder: Path) -> None:
             # An average that was switched on since then begins with the weights as they were.
             weight.copy_(checkpoint.model.get(AVERAGED + name, checkpoint.model[name]))
     _set_optimizer(run.optimizer, checkpoint.optimizer)
+    length = state.pop("length", None)
     run.state = TrainingState.from_dict(state)
+    run.clock = Clock(run.config.clock, run.state.seconds)
+    if length is not None and length != _length(run):
+        # Validations go by the share of the run that has passed; longer now, it has passed less of it.
+        run.state = replace(run.state, validations=run.validations_due(), since_best=0)
     keep_metrics_until(model_folder, run.state.step)
+
+
+def _length(run: Run) -> list[float | None]:
+    return [run.config.steps, run.config.minutes]
 
 
 def _set_weights(model: EncoderDecoder, weights: Mapping[str, Tensor]) -> None:

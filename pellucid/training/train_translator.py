@@ -1,6 +1,7 @@
 """Two files in, a translator out."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,15 @@ from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.models.initialise import draw_weights, pass_through_cross_attention, tell_lexicon
 from pellucid.models.model_files import build_translator_model, save_weights
 from pellucid.storage.checkpoints import all_checkpoints, latest_checkpoint, read_checkpoint, step_of
-from pellucid.storage.model_folder import check_output, prepare_output, read_config, read_json, write_config, write_json
+from pellucid.storage.model_folder import (
+    check_output,
+    holds_model,
+    prepare_output,
+    read_config,
+    read_json,
+    write_config,
+    write_json,
+)
 from pellucid.training.adapt import adapt, expected_tokens
 from pellucid.training.clock import Clock
 from pellucid.training.loop import Run, train
@@ -29,7 +38,7 @@ from pellucid.training.prepare import (
     token_counts,
     write_tokenizers,
 )
-from pellucid.training.recipe import TranslatorRecipe, check_kept, load_recipe
+from pellucid.training.recipe import TranslatorRecipe, check_kept, load_recipe, settings_of_file
 from pellucid.training.run_folder import AVERAGED, RunFolder, restore, validation_loss, weights_in_place
 from pellucid.training.state import Step
 
@@ -37,9 +46,8 @@ __all__ = ["train_translator"]
 
 Talk = Callable[[str], None]
 
-ENOUGH_PLACEHOLDERS = (
-    100  # pairs that hold some, from which a model learns to copy them; with fewer they are put in later
-)
+# Pairs that hold placeholders from which a model learns to copy them; with fewer they are put in later.
+ENOUGH_PLACEHOLDERS = 100
 SHORTEST_PART = 40  # tokens; parts as short as that lose their context
 
 
@@ -91,11 +99,13 @@ def train_translator(
     chosen = _recipe_of(folder, recipe, given) if resume else load_recipe(recipe, given)
     if start_from is not None and not (resume and latest_checkpoint(folder)):
         chosen = _recipe_from(Path(start_from), folder, chosen, given)
+    if chosen.training.steps is None and chosen.training.minutes is None:
+        raise UsageError("nothing says how long to train", hint="Give --minutes or --steps.")
     run = _Request(
         sources=tuple(sources),
         folder=folder,
         recipe=chosen,
-        given=frozenset(given),
+        given=given.keys() | (frozenset() if resume and holds_model(folder) else settings_of_file(recipe)),
         valid=tuple(valid),
         languages=(source_lang, target_lang),
         start_from=None if start_from is None else Path(start_from),
@@ -114,7 +124,7 @@ class _Request:
     sources: tuple[str | Path, ...]
     folder: Path
     recipe: TranslatorRecipe
-    given: frozenset[str]
+    given: AbstractSet[str]
     valid: tuple[str | Path, ...]
     languages: tuple[str | None, str | None]
     start_from: Path | None
@@ -146,7 +156,6 @@ def _train(asked: _Request) -> Iterator[Step]:
     if checkpoint is not None:
         _warn_of_other_text(asked, prepared)
         restore(run, checkpoint, folder)
-        run.clock = Clock(recipe.training.clock, run.state.seconds)
         asked.talk(f"Going on from step {run.state.step:,}")
     _fit_memory(run, folder, recipe)
     yield from train(run)
@@ -313,7 +322,7 @@ def _take_weights(model: EncoderDecoder, folder: Path) -> None:
 
 
 def _fit_memory(run: Run, folder: Path, recipe: TranslatorRecipe) -> None:
-    """Fit the micro-batch to memory unless given; keep what was fitted, so that a resumed run adds up alike."""
+    """Fit the micro-batch to memory unless given; keep it and the recipe as it is now, so that a resume finds both."""
     config = read_json(folder / "config.json")
     settings = recipe.training
     if settings.micro_batch_tokens is None:
@@ -321,7 +330,8 @@ def _fit_memory(run: Run, folder: Path, recipe: TranslatorRecipe) -> None:
             recipe.model, settings.batch_tokens, settings.max_tokens, run.dtype, run.device
         )
         run.micro_batch_tokens = int(fitted)
-    write_json(folder / "config.json", config | {"micro_batch_tokens": run.micro_batch_tokens})
+    now = {"recipe": recipe.model_dump(), "micro_batch_tokens": run.micro_batch_tokens}
+    write_json(folder / "config.json", config | now)
 
 
 def _finish(run: Run, prepared: Prepared, folder: Path, talk: Talk) -> None:
@@ -352,12 +362,14 @@ def _finish(run: Run, prepared: Prepared, folder: Path, talk: Talk) -> None:
 
 def _choices(run: Run, folder: Path) -> Iterator[tuple[str, dict[str, torch.Tensor] | None]]:
     """Yield names and weights to choose from, what to prefer at equal loss first; None for the model's own."""
-    if run.average is not None:
-        yield "averaged", run.average.weights
+    averaged = run.averaged()
+    if averaged is not None:
+        yield "averaged", averaged
     yield "last", None
     best = run.state.best_step
     for checkpoint in all_checkpoints(folder):
         if step_of(checkpoint) == best != run.state.step:
-            weights = read_checkpoint(checkpoint, str(run.device)).model
-            averaged = {k.removeprefix(AVERAGED): v for k, v in weights.items() if k.startswith(AVERAGED)}
-            yield "best", averaged or weights
+            content = read_checkpoint(checkpoint, str(run.device))
+            own = {name: weight for name, weight in content.model.items() if not name.startswith(AVERAGED)}
+            means = {name: content.model.get(AVERAGED + name, weight) for name, weight in own.items()}
+            yield "best", means if content.state["average_updates"] else own

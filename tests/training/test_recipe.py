@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from pellucid.errors import UsageError, UserError
-from pellucid.training.recipe import NAMES, load_recipe, setting_names
+from pellucid.training.recipe import NAMES, load_recipe, setting_names, settings_of_file
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -120,3 +120,10 @@ def test_sections_that_do_not_fit_each_other_are_refused_before_the_text_is_read
         load_recipe("fast", settings)
     assert "the recipe does not fit" in caught.value.what
     assert "--" not in caught.value.where
+
+
+def test_a_file_gives_the_settings_that_stand_in_it_and_a_name_gives_none(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text("[model]\nd_model = 512\n[training]\nadapt = true\n", encoding="utf-8")
+    assert settings_of_file(path) == {"model.d_model", "training.adapt"}
+    assert settings_of_file("fast") == frozenset()

@@ -15,6 +15,10 @@ import pytest
 from pellucid.errors import UsageError, UserError
 from pellucid.storage.metrics import read_metrics
 from pellucid.storage.tensors import read_tensors
+from pellucid.training.clock import Clock
+from pellucid.training.loop import Run
+from pellucid.training.run_folder import RunFolder
+from pellucid.training.state import Validation
 from pellucid.training.train_translator import train_translator
 
 from .conftest import SMALL, generated_pairs
@@ -196,3 +200,43 @@ def test_damaged_weights_of_a_checkpoint_name_the_way_back(uninterrupted: tuple[
     assert f"Remove {weights.parent}" in caught.value.hint
     shutil.rmtree(weights.parent)
     assert list(train_translator([], whole, steps=STEPS, resume=True))
+
+
+def test_a_longer_run_is_validated_by_its_new_length_and_remembers_it(
+    pairs_file: Callable[..., Path], tmp_path: Path
+) -> None:
+    list(train_translator([pairs_file(100)], tmp_path / "model", steps=4, settings=SMALL))
+    on = train_translator([], tmp_path / "model", steps=8, resume=True)
+    assert next(on).step == 5
+    on.close()  # type: ignore[attr-defined]
+    more = list(train_translator([], tmp_path / "model", resume=True))
+    assert [(step.step, step.validation is not None) for step in more] == [(6, False), (7, False), (8, True)]
+
+
+def test_a_run_that_stopped_early_goes_on_if_more_is_asked(pairs_file: Callable[..., Path], tmp_path: Path) -> None:
+    settings = {**SMALL, "training.learning_rate": 1e-12, "training.validations": 10, "training.patience": 1}
+    settings["training.average_decay"] = "none"
+    first = list(train_translator([pairs_file(100)], tmp_path / "model", steps=20, settings=settings))
+    assert len(first) < 20
+    assert list(train_translator([], tmp_path / "model", resume=True)) == []
+    more = list(train_translator([], tmp_path / "model", steps=40, resume=True))
+    assert more[0].step == first[-1].step + 1
+
+
+def test_a_run_of_minutes_that_is_finished_stays_finished(
+    pairs_file: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A minute at half a second a look at the clock; the last validation takes a third of it."""
+    looks = iter(range(10**9))
+    monkeypatch.setattr(Clock, "_now", lambda self: next(looks) / 2)
+    measure = RunFolder.validate
+
+    def slow(self: RunFolder, run: Run) -> Validation | None:
+        for _ in range(40):
+            next(looks)
+        return measure(self, run)
+
+    monkeypatch.setattr(RunFolder, "validate", slow)
+    settings = {**SMALL, "training.validations": 2, "training.checkpoint_steps": 1000}
+    assert list(train_translator([pairs_file(100)], tmp_path / "model", minutes=1, settings=settings))
+    assert list(train_translator([], tmp_path / "model", resume=True)) == []

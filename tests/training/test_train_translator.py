@@ -4,12 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 import torch
 
 from pellucid.errors import UsageError, UserError
 from pellucid.storage.tensors import read_tensors
-from pellucid.training import loop, run_folder
+from pellucid.training import loop, prepare, run_folder
 from pellucid.training.state import Step
 from pellucid.training.train_translator import train_translator
 
@@ -251,3 +252,35 @@ def test_lines_longer_than_the_text_s_own_are_split(pairs_file: PairsFile, tmp_p
     _train(pairs_file(), tmp_path / "model", steps=1)
     config = json.loads((tmp_path / "model" / "generation_config.json").read_text(encoding="utf-8"))
     assert config["split_above"] == 40
+
+
+def test_before_the_first_update_of_the_average_the_weights_themselves_are_measured_and_kept(
+    pairs_file: PairsFile, tmp_path: Path
+) -> None:
+    _train(pairs_file(), tmp_path / "short", steps=2, settings={"training.average_every": 3})
+    report = json.loads((tmp_path / "short" / "report.json").read_text(encoding="utf-8"))
+    assert "averaged" not in report["training"]["validation_losses"]
+    kept = read_tensors(tmp_path / "short" / "model.safetensors")
+    trained = read_tensors(tmp_path / "short" / "checkpoints" / "step-00000002" / "model.safetensors")
+    assert all(kept[name].equal(trained[name]) for name in kept)
+
+
+def test_a_recipe_that_says_no_length_needs_one(pairs_file: PairsFile, tmp_path: Path) -> None:
+    recipe = tmp_path / "mine.toml"
+    recipe.write_text("[training]\nbatch_tokens = 100\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="how long"):
+        train_translator([pairs_file()], tmp_path / "model", recipe=recipe)
+
+
+def test_what_a_recipe_file_gives_is_not_adapted(pairs_file: PairsFile, tmp_path: Path) -> None:
+    recipe = tmp_path / "mine.toml"
+    recipe.write_text("[model]\nd_model = 32\nn_heads = 2\nd_ff = 64\n[training]\nadapt = true\n", encoding="utf-8")
+    list(train_translator([pairs_file()], tmp_path / "model", recipe=recipe, steps=1))
+    config = json.loads((tmp_path / "model" / "config.json").read_text(encoding="utf-8"))
+    assert config["model"]["d_model"] == 32
+    assert config["recipe"]["training"]["adapt"] is False
+
+
+def test_tokens_are_counted_a_part_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prepare, "COUNTED", 3)
+    assert prepare._counts(numpy.array([1, 1, 4, 0, 1, 4, 2], numpy.int32), 6).tolist() == [1, 3, 1, 0, 2, 0]
