@@ -52,13 +52,12 @@ class Flags:
             return
         if self.threads < 1:
             raise UsageError(f"expected at least one thread, got {self.threads}", where="--threads")
-        for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS"):
+        # Not Numba's: it refuses to go on when its variable changes in a running process, and our kernels have one thread.
+        for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"):
             os.environ[name] = str(self.threads)
         loaded: dict[str, Any] = dict(sys.modules)
         if "torch" in loaded:
             loaded["torch"].set_num_threads(self.threads)
-        if "numba" in loaded:
-            loaded["numba"].set_num_threads(min(self.threads, loaded["numba"].config.NUMBA_NUM_THREADS))
 
 
 @Parameter(name="*")

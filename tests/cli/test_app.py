@@ -15,6 +15,7 @@ from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, ModelFlags, Settings
 from pellucid.errors import UserError
 from pellucid.storage.model_folder import write_config
 from tests.conftest import ROOT, Run
+from tests.generation.small_translator import save_translator, small_translator
 
 
 def probe(
@@ -67,13 +68,12 @@ def test_a_command_gets_its_flags(capsys: pytest.CaptureFixture[str]) -> None:
 def test_shared_flags_hold_before_the_command_runs(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS"):
+    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"):
         monkeypatch.setenv(name, "1")
     monkeypatch.delitem(sys.modules, "torch", raising=False)
-    monkeypatch.delitem(sys.modules, "numba", raising=False)
     assert app.main(["probe", "--quiet", "--threads", "2"]) == 0
     assert capsys.readouterr() == ("4 auto auto 2\n", "")
-    assert os.environ["OMP_NUM_THREADS"] == os.environ["NUMBA_NUM_THREADS"] == "2"
+    assert os.environ["OMP_NUM_THREADS"] == os.environ["RAYON_NUM_THREADS"] == "2"
 
 
 def test_the_exit_code_of_a_command_is_passed_through() -> None:
@@ -188,6 +188,41 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     )
     os.close(writing)
     assert (ended.returncode, ended.stderr) == (141, b"")
+
+
+def test_a_full_disk_behind_standard_output_is_a_users_error(tmp_path: Path) -> None:
+    write_config(tmp_path, "translator", {})
+    program = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)); "
+        "from pellucid.cli.app import main; sys.exit(main())"
+    )
+    with (tmp_path / "out.txt").open("wb") as out:
+        ended = subprocess.run(
+            [sys.executable, "-c", program, "info", str(tmp_path)],
+            stdout=out,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            check=False,
+        )
+    assert ended.returncode == 1
+    assert b"the disk is full: cannot write standard output" in ended.stderr
+    assert b"Traceback" not in ended.stderr
+    assert b"Exception ignored" not in ended.stderr
+
+
+@pytest.mark.parametrize(("closed", "words"), [("<&-", "standard input is closed"), (">&-", "output is closed")])
+def test_closed_streams_are_a_users_error(tmp_path: Path, closed: str, words: str) -> None:
+    folder = save_translator(tmp_path / "model", small_translator())
+    ended = subprocess.run(
+        ["sh", "-c", f'echo Hund | {{ "$0" -m pellucid translate "$1" {closed}; }}', sys.executable, str(folder)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert words in ended.stderr.decode("utf-8")
+    assert b"Traceback" not in ended.stderr
 
 
 def test_text_that_is_no_unicode_is_shown_escaped(tmp_path: Path) -> None:

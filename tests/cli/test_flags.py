@@ -7,14 +7,10 @@ from pellucid.cli.flags import Flags
 
 
 def test_threads_hold_for_what_is_loaded_already(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS"):
+    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"):
         monkeypatch.setenv(name, "1")
     asked: dict[str, int] = {}
     torch = SimpleNamespace(set_num_threads=lambda n: asked.update(torch=n))
-    numba = SimpleNamespace(
-        set_num_threads=lambda n: asked.update(numba=n), config=SimpleNamespace(NUMBA_NUM_THREADS=2)
-    )
     monkeypatch.setitem(sys.modules, "torch", torch)
-    monkeypatch.setitem(sys.modules, "numba", numba)
     Flags(threads=3).apply()
-    assert asked == {"torch": 3, "numba": 2}
+    assert asked == {"torch": 3}
