@@ -226,17 +226,18 @@ def test_a_run_that_stopped_early_goes_on_if_more_is_asked(pairs_file: Callable[
 def test_a_run_of_minutes_that_is_finished_stays_finished(
     pairs_file: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A minute at half a second a look at the clock; the last validation takes a third of it."""
+    """Half a second a look at the clock; the validation half-way takes the rest of the four minutes."""
     looks = iter(range(10**9))
     monkeypatch.setattr(Clock, "_now", lambda self: next(looks) / 2)
     measure = RunFolder.validate
 
     def slow(self: RunFolder, run: Run) -> Validation | None:
-        for _ in range(40):
+        for _ in range(260):
             next(looks)
         return measure(self, run)
 
     monkeypatch.setattr(RunFolder, "validate", slow)
     settings = {**SMALL, "training.validations": 2, "training.checkpoint_steps": 1000}
-    assert list(train_translator([pairs_file(100)], tmp_path / "model", minutes=1, settings=settings))
+    steps = list(train_translator([pairs_file(100)], tmp_path / "model", minutes=4, settings=settings))
+    assert [step.validation is not None for step in steps] == [False] * (len(steps) - 1) + [True]
     assert list(train_translator([], tmp_path / "model", resume=True)) == []
