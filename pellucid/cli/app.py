@@ -68,7 +68,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     console.use_utf8()
     try:
         code = _run(tokens)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # closed, as by `>&-`
+            sys.stdout.flush()
     except UserError as mistake:
         console.error(mistake, as_json=as_json)
         return mistake.exit_code

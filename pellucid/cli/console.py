@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 from pellucid.errors import UserError
+from pellucid.storage.files import write_error
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -273,9 +274,22 @@ def _talk(text: str) -> None:
         _print(text, sys.stderr)
 
 
-def _print(text: str, stream: TextIO) -> None:
-    stream.write(text + "\n")
-    stream.flush()
+def _print(text: str, stream: TextIO | None) -> None:
+    if stream is None:  # closed by whoever started the program, as by `>&-`
+        if stream is sys.stdout:
+            raise UserError("standard output is closed", where="standard output", hint="Write to a file with `-o`.")
+        return
+    try:
+        stream.write(text + "\n")
+        stream.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if stream is not sys.stdout:
+            return  # nobody is left to be told
+        # What is still to be flushed at the end of the process must not fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        raise write_error("standard output", error) from error
 
 
 def _print_above_bar(text: str) -> None:

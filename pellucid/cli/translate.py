@@ -138,6 +138,8 @@ def translate(
         _translate_text(translator, text, prefix, form, output, settings)
         return
     notices = _Notices()
+    if file in (None, "-") and sys.stdin is None:
+        raise UserError("standard input is closed", where="standard input", hint="Name a file, or give --text.")
     interactive = file in (None, "-") and sys.stdin.isatty()
     if interactive:
         console.say("Type a line to translate it; Ctrl-D ends.")

@@ -212,16 +212,28 @@ def test_a_full_disk_behind_standard_output_is_a_users_error(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(("closed", "words"), [("<&-", "standard input is closed"), (">&-", "output is closed")])
 def test_closed_streams_are_a_users_error(tmp_path: Path, closed: str, words: str) -> None:
-    folder = save_translator(tmp_path / "model", small_translator())
+    folder = save_translator(tmp_path, small_translator())
     ended = subprocess.run(
         ["sh", "-c", f'echo Hund | {{ "$0" -m pellucid translate "$1" {closed}; }}', sys.executable, str(folder)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         check=False,
     )
     assert ended.returncode == 1
     assert words in ended.stderr.decode("utf-8")
+    assert b"Traceback" not in ended.stderr
+
+
+def test_a_command_that_only_writes_a_file_needs_no_standard_output(tmp_path: Path) -> None:
+    (tmp_path / "pairs.tsv").write_text("eins\tone\n", encoding="utf-8")
+    command = f'"{sys.executable}" -m pellucid doctor pairs.tsv --fix clean.tsv --quiet >&-'
+    ended = subprocess.run(
+        ["sh", "-c", command],
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=False,
+    )
     assert b"Traceback" not in ended.stderr
 
 
