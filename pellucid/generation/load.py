@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from pellucid.errors import UsageError, UserError
 from pellucid.generation.config import GenerationConfig
 from pellucid.generation.translate import Translator
+from pellucid.models.config import EncoderDecoderConfig
 from pellucid.models.model_files import build_translator_model
 from pellucid.storage.model_folder import KINDS, read_config, read_json
 from pellucid.tokenizers import Tokenizer, load_tokenizer
@@ -53,7 +54,7 @@ def load(folder: str | Path, *, device: str = "auto", precision: str = "auto") -
         source_tokenizer,
         target_tokenizer,
         _generation_config(folder),
-        alignment_heads=config.get("alignment_heads", ()),
+        alignment_heads=_alignment_heads(folder, config, model.config),
         copies_placeholders=bool(config.get("placeholders", False)),
         source_language=config.get("source_language"),
         target_language=config.get("target_language"),
@@ -78,6 +79,22 @@ def _tokenizers(folder: Path, config: dict[str, Any]) -> tuple[Tokenizer, Tokeni
             hint="The files of the folder must come from the same run; copy it again.",
         )
     return tokenizers
+
+
+def _alignment_heads(folder: Path, config: dict[str, Any], shape: EncoderDecoderConfig) -> list[tuple[int, int]]:
+    places = {(layer, head) for layer in range(shape.decoder_layers) for head in range(shape.n_heads)}
+    try:
+        heads = [(layer, head) for layer, head in config.get("alignment_heads", ())]
+        fit = places.issuperset(heads)
+    except (TypeError, ValueError):
+        fit = False
+    if not fit:
+        raise UserError(
+            f"alignment_heads are none of the model's decoder layers and heads: {config['alignment_heads']}",
+            where=str(folder / "config.json"),
+            hint="Copy the folder again from where it is whole, or set alignment_heads to [].",
+        )
+    return heads
 
 
 def _generation_config(folder: Path) -> GenerationConfig:

@@ -66,3 +66,11 @@ def test_mistakes_are_told(folder: Path) -> None:
     (folder / "model.safetensors").write_bytes(b"nothing")
     with pytest.raises(UserError, match="damaged"):
         pellucid.load(folder)
+
+
+@pytest.mark.parametrize("heads", [[[9, 0]], [[0, 99]], 3, [1], [["a"]], [[[], []]]])
+def test_alignment_heads_that_the_model_lacks_are_refused(folder: Path, heads: object) -> None:
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    (folder / "config.json").write_text(json.dumps(config | {"alignment_heads": heads}), encoding="utf-8")
+    with pytest.raises(UserError, match="alignment_heads are none of"):
+        pellucid.load(folder)
