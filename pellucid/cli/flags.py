@@ -52,7 +52,7 @@ class Flags:
             return
         if self.threads < 1:
             raise UsageError(f"expected at least one thread, got {self.threads}", where="--threads")
-        # Not Numba's: it refuses to go on when its variable changes in a running process, and our kernels have one thread.
+        # Not Numba's: it refuses to go on when its variable changes in a running process; our kernels have one thread.
         for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"):
             os.environ[name] = str(self.threads)
         loaded: dict[str, Any] = dict(sys.modules)

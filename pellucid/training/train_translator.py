@@ -78,7 +78,7 @@ def train_translator(
         out: folder of the model.
         recipe: a name or a TOML file.
         minutes, steps: length of the run; the recipe's if neither is given.
-        settings: values by `section.field`, instead of the recipe's.
+        settings: values by `section.field`, instead of the recipe's; they hold against `minutes` and `steps` too.
         valid: files with validation pairs; some are held out if none are given.
         source_lang, target_lang: language codes, recorded in the model.
         start_from: folder of a finished translator to train on; its tokenizers and sizes are kept.
@@ -91,9 +91,8 @@ def train_translator(
         UserError: for bad settings, unreadable or ruinous text, a folder that is not free, a full disk, non-finite
             loss.
     """
-    given = dict(settings or {})
-    if minutes is not None or steps is not None:
-        given |= {"training.minutes": minutes, "training.steps": steps}
+    length: dict[str, object] = {"training.minutes": minutes, "training.steps": steps}
+    given = {**(length if minutes is not None or steps is not None else {}), **(settings or {})}
     folder = Path(out)
     check_output(folder, resume, overwrite)
     chosen = _recipe_of(folder, recipe, given) if resume else load_recipe(recipe, given)

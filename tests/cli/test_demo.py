@@ -12,7 +12,7 @@ from pellucid.generation.alignment import Link
 from pellucid.generation.translation import Alternative, Translation
 
 SMALL = [
-    "--no-browser", "--threads", "1", "--model.d_model", "32", "--model.d_ff", "64",
+    "--no-browser", "--threads", "1", "--training.steps", "3", "--model.d_model", "32", "--model.d_ff", "64",
     "--training.validation_sentences", "2", "--generation.beam", "1", "--generation.max_length_extra", "5",
     "--generation.max_length_ratio", "1",
 ]  # fmt: skip
@@ -37,7 +37,7 @@ def translation(pair: DemoPair, text: str | None = None) -> Translation:
 def test_json_has_the_rates_and_samples_and_leaves_nothing_behind(
     small_language: DemoData, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["demo", "--minutes", "0.02", "--json", *SMALL]) == 0
+    assert main(["demo", "--minutes", "5", "--json", *SMALL]) == 0
     out, err = capsys.readouterr()
     answer = json.loads(out)
     assert answer.keys() == {"exact", "n", "unseen_combinations", "samples"}
@@ -54,12 +54,12 @@ def test_the_model_stays_where_it_was_asked_for_and_is_not_overwritten_in_silenc
     small_language: DemoData, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "zh-en"
-    assert main(["demo", "--minutes", "0.02", "-o", str(folder), *SMALL]) == 0
+    assert main(["demo", "--minutes", "5", "-o", str(folder), *SMALL]) == 0
     out, err = capsys.readouterr()
     assert "unseen generated sentences" in out
     assert f"pellucid translate {folder}" in err
     assert (folder / "model.safetensors").is_file()
-    assert main(["demo", "--minutes", "0.02", "-o", str(folder), *SMALL]) == 1
+    assert main(["demo", "--minutes", "5", "-o", str(folder), *SMALL]) == 1
     assert "--overwrite" in capsys.readouterr().err
 
 
