@@ -22,7 +22,9 @@ PASSES: tuple[tuple[float, float, float], ...] = (
 )
 """Dropout and label smoothing for runs that pass through the text fewer times than this: only repetition overfits."""
 
-USED = 0.5  # share of the rate of a large matrix product that training reaches, as benchmarks/training.py measures
+# Share of the rate of a large matrix product that training reaches, as benchmarks/training.py measures on a processor
+# core; on CUDA, where small batches reach far less, it has not been measured.
+USED = 0.5
 PARAMETERS = 5e6  # of the default model, to turn operations into tokens: 6 a parameter and token
 
 

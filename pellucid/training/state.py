@@ -31,7 +31,7 @@ class Step:
 
     Attributes:
         step: which, counted from 1.
-        epoch: passes through the pairs begun before it.
+        epoch: passes through the pairs completed before it.
         loss: cross-entropy of this update's target tokens before it, without smoothing, nats a token.
         guided_loss: how far the guided heads are from the aligner's posteriors, nats a token; 0 without guidance.
         learning_rate: that it was made with.
@@ -68,11 +68,12 @@ class TrainingState:
         step: updates made.
         epoch, position: the next batch is number `position` of the plan of `epoch`.
         tokens: target tokens so far.
-        seconds: of work so far.
+        seconds: of work so far; in a checkpoint until it was written, in a step until its update was made.
         validations: made so far.
-        best_loss, best_step: of the best validation; infinite and 0 before the first.
+        best_loss, best_step: of the best validation; None and 0 before the first.
         since_best: validations since then.
-        logged: sums since the last line of metrics, so that it is the same after a resume.
+        logged_loss, logged_steps, logged_seconds, logged_tokens: sums since the last line of metrics, so that the next
+            is the same after a resume.
     """
 
     step: int = 0
