@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pellucid.storage.files import write_error, write_text
+from pellucid.storage.model_folder import no_constant
 
 __all__ = ["append_metrics", "keep_metrics_until", "read_metrics"]
 
@@ -27,14 +28,14 @@ def append_metrics(folder: str | Path, record: Mapping[str, Any]) -> None:
 
 
 def read_metrics(folder: str | Path) -> Iterator[dict[str, Any]]:
-    """Yield the records in order; a line that a kill cut off is passed over, a missing file has none."""
+    """Yield the records in order; a line cut off by a kill, or with NaN, is passed over; a missing file has none."""
     path = _path(folder)
     if not path.is_file():
         return
     with path.open("rb") as lines:
         for line in lines:
             try:
-                record = json.loads(line)
+                record = json.loads(line, parse_constant=no_constant)
             except ValueError:
                 continue
             if isinstance(record, dict):

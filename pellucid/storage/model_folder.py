@@ -24,6 +24,7 @@ __all__ = [
     "KINDS",
     "check_output",
     "holds_model",
+    "no_constant",
     "prepare_output",
     "read_config",
     "read_json",
@@ -100,7 +101,7 @@ def read_json(path: str | Path) -> dict[str, Any]:
     """
     path = Path(path)
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(path.read_text(encoding="utf-8"), parse_constant=no_constant)
     except OSError as error:
         reason = "it does not exist" if isinstance(error, FileNotFoundError) else error.strerror
         raise UserError(f"cannot read {path}: {reason}", where=str(path)) from error
@@ -109,6 +110,15 @@ def read_json(path: str | Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise UserError(f"{path.name} is damaged: expected a JSON object", where=str(path), hint=_AGAIN)
     return value
+
+
+def no_constant(name: str) -> object:
+    """Refuse NaN and the infinities, which JSON does not have, where Python's reader would take them.
+
+    Raises:
+        ValueError: always.
+    """
+    raise ValueError(f"{name} is no number of JSON")
 
 
 def write_json(path: str | Path, value: Mapping[str, Any]) -> None:

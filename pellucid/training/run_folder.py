@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from pellucid.errors import UserError
 from pellucid.evaluation.corpus_scores import score_translations
 from pellucid.generation.beam import Symbols, beam_search
 from pellucid.generation.config import GenerationConfig
@@ -142,6 +143,18 @@ def restore(run: Run, checkpoint_folder: Path, model_folder: Path) -> None:
         UserError: if the checkpoint is damaged or of another model.
     """
     checkpoint = read_checkpoint(checkpoint_folder, str(run.device))
+    try:
+        _take(run, checkpoint)
+    except (KeyError, TypeError, ValueError, RuntimeError) as error:  # names, kinds and shapes of what it holds
+        raise UserError(
+            f"this checkpoint is damaged, or of another model: {error}",
+            where=str(checkpoint_folder),
+            hint=f"Remove {checkpoint_folder} and go on from the one before it with `--resume`.",
+        ) from error
+    keep_metrics_until(model_folder, run.state.step)
+
+
+def _take(run: Run, checkpoint: Checkpoint) -> None:
     state = dict(checkpoint.state)
     updates = state.pop("average_updates")
     _set_weights(run.model, {k: v for k, v in checkpoint.model.items() if not k.startswith(AVERAGED)})
@@ -157,7 +170,6 @@ def restore(run: Run, checkpoint_folder: Path, model_folder: Path) -> None:
     if length is not None and length != _length(run):
         # Validations go by the share of the run that has passed; longer now, it has passed less of it.
         run.state = replace(run.state, validations=run.validations_due(), since_best=0)
-    keep_metrics_until(model_folder, run.state.step)
 
 
 def _length(run: Run) -> list[float | None]:

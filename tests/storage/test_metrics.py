@@ -44,3 +44,8 @@ def test_a_full_disk_names_the_file(tmp_path: Path, small_disk: Callable[[int], 
     with small_disk(10), pytest.raises(UserError, match="the disk is full") as caught:
         append_metrics(tmp_path, {"step": 1, "sample": "a" * 100})
     assert caught.value.where == (str(tmp_path / "metrics.jsonl"),)
+
+
+def test_a_line_with_a_number_that_json_does_not_have_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "metrics.jsonl").write_text('{"step": 1, "loss": NaN}\n{"step": 2}\n', encoding="utf-8")
+    assert list(read_metrics(tmp_path)) == [{"step": 2}]

@@ -49,7 +49,7 @@ def test_a_wrong_format_is_damage(model: Path, form: object) -> None:
         read_config(model)
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe"])
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b'{"kind": "translator", "loss": NaN}'])
 def test_a_damaged_config_is_named(model: Path, content: bytes) -> None:
     (model / "config.json").write_bytes(content)
     with pytest.raises(UserError, match=r"config\.json is damaged") as caught:

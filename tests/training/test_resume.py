@@ -241,3 +241,15 @@ def test_a_run_of_minutes_that_is_finished_stays_finished(
     steps = list(train_translator([pairs_file(100)], tmp_path / "model", minutes=4, settings=settings))
     assert [step.validation is not None for step in steps] == [False] * (len(steps) - 1) + [True]
     assert list(train_translator([], tmp_path / "model", resume=True)) == []
+
+
+@pytest.mark.parametrize("state", [{}, {"average_updates": 1, "what": 2}])
+def test_a_checkpoint_whose_state_is_another_s_is_a_user_s_error(
+    uninterrupted: tuple[Path, Path], tmp_path: Path, state: dict[str, object]
+) -> None:
+    whole = shutil.copytree(uninterrupted[1], tmp_path / "whole")
+    path = whole / "checkpoints" / f"step-{STEPS:08d}" / "state.json"
+    content = json.loads(path.read_text(encoding="utf-8")) | {"state": state}
+    path.write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(UserError, match="damaged, or of another model"):
+        list(train_translator([], whole, steps=STEPS + 1, resume=True))
