@@ -6,7 +6,8 @@ All contenders train the same sizes (3+3 layers, d_model 256, d_ff 1024, vocabul
 smoothing 0.1, AdamW) on the same synthetic ids: lengths are log-normal with a median of 17, ids follow Zipf's law. A
 batch has at most 4,096 tokens of the longer side. They take turns, a step each, pinned to one core; what counts is
 processor time. Rates are target tokens without padding a second; the share of peak is of a large matrix product's rate
-in bfloat16 on this core, at 6 operations a parameter and token.
+in bfloat16 on this core, at 6 operations a parameter and token. Pellucid's step here is made of the parts that
+`training/loop.py` uses, without guidance, averaging, reading and validation.
 """
 
 import argparse
