@@ -11,14 +11,16 @@ if TYPE_CHECKING:
     from pellucid.generation.load import load
     from pellucid.generation.translation import Translation
     from pellucid.training.train_translator import train_translator
+    from pellucid.word2vec.vectors import WordVectors
 
-__all__ = ["Translation", "UserError", "__version__", "load", "train_translator"]
+__all__ = ["Translation", "UserError", "WordVectors", "__version__", "load", "train_translator"]
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "Translation": "pellucid.generation.translation",
     "UserError": "pellucid.errors",
+    "WordVectors": "pellucid.word2vec.vectors",
     "load": "pellucid.generation.load",
     "train_translator": "pellucid.training.train_translator",
 }

@@ -1,0 +1,180 @@
+"""Files of word vectors: Pellucid's own form, word2vec's two, GloVe's and fastText's."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import numpy
+import zstandard
+from numpy.typing import NDArray
+
+from pellucid.corpus.text_files import plain_suffix
+from pellucid.errors import UserError
+from pellucid.storage.files import new_file
+from pellucid.word2vec.files.escapes import escape as escaped_word
+from pellucid.word2vec.files.formats import FORMATS, Form, Format, sniff
+from pellucid.word2vec.files.native import read_native, save_native
+from pellucid.word2vec.files.oddities import LoadReport, Oddities, Oddity
+from pellucid.word2vec.vectors import WordVectors
+from pellucid.word2vec.vocabulary import Vocabulary
+
+__all__ = ["FORMATS", "Format", "LoadReport", "Oddity", "read_vectors", "write_vectors"]
+
+_UNHELD = {
+    "word2vec-binary": (" ", "\n"),
+    "word2vec-text": (" ", "\t", "\n", "\r", "\v", "\f"),
+}
+"""What a form's words cannot hold: what ends a word or a row for its readers."""
+
+_MOST_AT_FIRST = 1 << 28  # numbers that room is made for where the file's size does not bound them
+_LARGEST_FLOAT16 = 65504.0
+
+
+def read_vectors(
+    path: str | Path,
+    format: Format | None = None,
+    *,
+    strict: bool = False,
+    unescape: bool = False,
+    float16: bool | None = None,
+) -> WordVectors:
+    """Read vectors from a file or a folder, as `WordVectors.load` does, and warn of nothing: `report` tells.
+
+    Raises:
+        UserError: if it is missing, is of another kind, or does not tell clearly what it is.
+    """
+    _check_format(format)
+    if Path(path).is_dir() or format == "native":
+        if format not in (None, "native"):
+            raise UserError(f"{path} is a folder, and {format} is a file", where=str(path), hint=_files_in(path))
+        if Path(path).is_dir() and not (Path(path) / "config.json").is_file() and (hint := _files_in(path)):
+            raise UserError(f"{path} is a folder, expected vectors", where=str(path), hint=hint)
+        return read_native(path)
+    form = sniff(path, format, float16)
+    oddities = Oddities(path, strict)
+    expected = _expected_rows(Path(path), form)
+    if form.format == "word2vec-binary":
+        from pellucid.word2vec.files.binary import read_binary
+
+        return read_binary(path, form, expected, oddities, unescape)
+    from pellucid.word2vec.files.text import read_text
+
+    return read_text(path, form, expected, oddities, unescape)
+
+
+def write_vectors(
+    vectors: WordVectors,
+    path: str | Path,
+    format: Format = "native",
+    *,
+    float16: bool = False,
+    escape: bool = False,
+) -> None:
+    """Write vectors to a file or a folder, as `WordVectors.save` does.
+
+    Raises:
+        UserError: if the form cannot hold a word, something else stands in the way, or the disk refuses.
+    """
+    _check_format(format)
+    if float16 and format != "word2vec-binary":
+        raise UserError(f"two bytes a number are there for word2vec-binary, not for {format}")
+    if format == "native":
+        if escape:
+            raise UserError("the native form holds any word: nothing is escaped in it")
+        save_native(vectors, path)
+        return
+    if Path(path).is_dir():
+        raise UserError(f"{path} is a folder, and {format} is a file", where=str(path), hint="Name a file.")
+    vocabulary = vectors.vocabulary
+    if escape:
+        vocabulary = Vocabulary.of(map(escaped_word, vocabulary))
+    else:
+        _check_words(vocabulary, format)
+    rows = vectors.directions.rows  # measured, so that what is not finite is refused
+    if float16:
+        _check_range(vectors)
+    with _packed(path) as file:
+        for piece in _pieces(vocabulary, rows, format, float16):
+            file.write(piece if isinstance(piece, bytes) else piece.data)
+
+
+def _pieces(
+    vocabulary: Vocabulary, rows: NDArray[numpy.float32], format: Format, float16: bool
+) -> Iterable[NDArray[numpy.uint8] | bytes]:
+    if format == "word2vec-binary":
+        from pellucid.word2vec.files.binary import format_binary
+
+        return format_binary(vocabulary, rows, float16)
+    from pellucid.word2vec.files.text import format_text
+
+    return format_text(vocabulary, rows, header=format != "glove", last_space=format == "fasttext")
+
+
+@contextmanager
+def _packed(path: str | Path) -> Iterator[BinaryIO]:
+    """Open a new file for writing; what its name says of packing is done."""
+    suffix = Path(path).suffix.lower()
+    with new_file(path) as file:
+        if suffix == ".gz":
+            with gzip.GzipFile("", "wb", 6, file, mtime=0) as packer:
+                yield cast(BinaryIO, packer)
+        elif suffix == ".xz":
+            with lzma.LZMAFile(file, "wb") as xz:
+                yield cast(BinaryIO, xz)
+        elif suffix == ".zst":
+            with zstandard.ZstdCompressor(write_checksum=True).stream_writer(file, closefd=False) as zst:
+                yield cast(BinaryIO, zst)
+        else:
+            yield file
+
+
+def _check_format(format: str | None) -> None:
+    if format is not None and format not in FORMATS:
+        raise UserError(f"unknown format {format!r}", hint=f"Use one of {', '.join(FORMATS)}.")
+
+
+def _check_words(vocabulary: Vocabulary, format: Format) -> None:
+    """Refuse words that a form cannot hold."""
+    unheld = _UNHELD.get(format, _UNHELD["word2vec-text"])
+    words = [word for word in vocabulary if not word or any(sign in word for sign in unheld)]
+    if format == "glove" and vocabulary[0].startswith("\ufeff"):  # at the very beginning of the file
+        words.append(vocabulary[0])
+    if words:
+        shown = ", ".join(map(repr, words[:5])) + (" …" if len(words) > 5 else "")
+        raise UserError(
+            f"{format} cannot hold {len(words):,} of the words: {shown}",
+            hint="Words with spaces or line ends, or of no letters, need the native form, or `escape`, by which they "
+            r"are written as new\syork and read back with `unescape`.",
+        )
+
+
+def _check_range(vectors: WordVectors) -> None:
+    large = numpy.flatnonzero(numpy.abs(vectors.input_vectors).max(axis=1) > _LARGEST_FLOAT16)
+    if len(large):
+        raise UserError(
+            f"the vector of {vectors.words[int(large[0])]!r} holds a number above {_LARGEST_FLOAT16:,.0f}, "
+            "too large for two bytes",
+            hint="Write it with four bytes a number, without `float16`.",
+        )
+
+
+def _expected_rows(path: Path, form: Form) -> int:
+    """Return about how many rows a file has: never more than its size allows, whatever its header says."""
+    least = form.d * form.wide + 1 if form.format == "word2vec-binary" else 2 * form.d + 1
+    size = path.stat().st_size
+    bound = size // least + 1 if plain_suffix(path) == path.suffix.lower() else _MOST_AT_FIRST // form.d + 1
+    if form.rows is not None:
+        return min(form.rows, bound)
+    return min(size // (8 * form.d) + 1, bound)  # some eight bytes a number; it grows if there are more
+
+
+def _files_in(folder: str | Path) -> str:
+    """Return a hint that names files in a folder which may be what was meant."""
+    endings = (".txt", ".vec", ".bin")
+    names = [entry.name for entry in sorted(Path(folder).iterdir()) if plain_suffix(entry) in endings]
+    return f"Name a file in it: {', '.join(names[:5])}." if names else ""
