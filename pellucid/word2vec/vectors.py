@@ -372,7 +372,8 @@ class WordVectors:
         for word, row in zip(words, rows, strict=True):
             if self.directions.zero[row]:
                 raise _nowhere(f"the vector of {word!r} is all zeros")
-        return exact_cosines(self.input_vectors[rows], direction[None])[0]
+        cosines: Floats = exact_cosines(self.input_vectors[rows], direction[None])[0]
+        return cosines
 
     def _rows_of_query(self, query: Query) -> list[int]:
         if isinstance(query, str):

@@ -46,8 +46,9 @@ def split_rows(data: Array, room: Array, letters: Array, ends: Array, starts: Ar
         letters[used] = _LF
         used += 1
         at += 1
+        row, numbers = room[rows], data[at : at + size]
         for place in range(size):
-            room[rows, place] = data[at + place]
+            row[place] = numbers[place]
         at += size
         rows += 1
         next_row = at

@@ -16,6 +16,7 @@ from pellucid.word2vec.vocabulary import Vocabulary, pack_words
 __all__ = ["RowCollector"]
 
 _GROWTH = 1.3
+_MORE = 1 << 22  # numbers; a portion may ask for more room than it then needs
 
 
 class RowCollector:
@@ -23,13 +24,13 @@ class RowCollector:
 
     Args:
         d: numbers a row.
-        expected: how many rows room is made for at first; memory is taken as it is filled.
+        expected: how many rows room is made for at first, with a little more; memory is taken as it is filled.
         unit: what a place is, "line" or "byte".
         escaped: whether words are written with escapes.
     """
 
     def __init__(self, d: int, expected: int, oddities: Oddities, unit: str, escaped: bool) -> None:
-        self._vectors = numpy.empty((max(expected, 1), d), numpy.float32)
+        self._vectors = numpy.empty((expected + _MORE // d + 1, d), numpy.float32)
         self._count = 0
         self._oddities = oddities
         self._unit = unit
@@ -76,7 +77,7 @@ class RowCollector:
             words = [self._word(word, place) for word, place in zip(raw, places.tolist(), strict=True)]
             letters, ends = pack_words([*words, ""])  # the empty word behind the last one leaves a line feed there
             lengths = numpy.diff(ends[:-1], prepend=-1)
-        self._letters.append(letters)
+        self._letters.append(letters.copy())  # `letters` may be the small used part of a large array
         self._lengths.append(lengths)
         self._places.append(places)
         self._count += len(lengths)
