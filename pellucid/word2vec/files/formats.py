@@ -104,7 +104,7 @@ def sniff(path: str | Path, format: Format | None = None, float16: bool | None =
                 where=f"{path}:1",
                 hint="Without a header it is GloVe's form: say so with `format` glove.",
             )
-        return Form("glove", _width(path, body, whole, 1), None, shift)
+        return Form("glove", _width(path, body, whole, None), None, shift)
     rows, d = int(header[1]), int(header[2])
     start = shift + len(first) + 1
     if d < 1:
@@ -114,7 +114,7 @@ def sniff(path: str | Path, format: Format | None = None, float16: bool | None =
     text = format in ("word2vec-text", "fasttext")
     if not text and (format == "word2vec-binary" or not _is_text(rest, d)):
         return _binary_form(path, rest, whole, Form("word2vec-binary", d, rows, start), float16)
-    found = _width(path, rest, whole, 2)
+    found = _width(path, rest, whole, d)
     if found != d:
         raise _wrong_d(path, rows, d, found)
     if d == 1 and format is None and not (whole and len(rest.split(b"\n")) - rest.endswith(b"\n") == rows):
@@ -171,10 +171,13 @@ def _numbers_at_end(fields: Sequence[bytes]) -> int:
     return count
 
 
-def _width(path: str | Path, text: bytes, whole: bool, first_line: int) -> int:
+def _width(path: str | Path, text: bytes, whole: bool, promised: int | None) -> int:
     """Return how many numbers the rows of a text have: what most of its lines agree on.
 
     A line says at most as many as its numbers at the end, and one less than its fields, since there is a word.
+
+    Args:
+        promised: what the header in line 1 says, if there is one; it decides a tie.
 
     Raises:
         UserError: if there are no rows, or their lines do not agree.
@@ -185,12 +188,17 @@ def _width(path: str | Path, text: bytes, whole: bool, first_line: int) -> int:
     said: Counter[int] = Counter()
     for line in lines[:_LINES]:
         fields = _fields(line)
-        if fields and (width := min(_numbers_at_end(fields), len(fields) - 1)):
+        with_word = not line.startswith((b" ", b"\t"))
+        width = min(_numbers_at_end(fields), len(fields) - with_word)
+        if width > 0:
             said[width] += 1
+    if promised is not None and said[promised] == max(said.values(), default=0) > 0:
+        return promised
     if not said:
+        line_number = 1 if promised is None else 2
         raise UserError(
-            f"{path} holds no word vectors: line {first_line} is {_shown(lines[0] if lines else text)}",
-            where=f"{path}:{first_line}",
+            f"{path} holds no word vectors: line {line_number} is {_shown(lines[0] if lines else text)}",
+            where=f"{path}:{line_number}",
             hint=f"Expected a word and its numbers. {_SAY}",
         )
     (width, votes), *others = said.most_common(2)
