@@ -41,7 +41,7 @@ def write_arrays(path: str | Path, arrays: Mapping[str, NDArray[Any]]) -> None:
         UserError: if the disk is full or the file cannot be written; what stood there before stays.
     """
     order = sorted(arrays, key=lambda name: -arrays[name].itemsize)  # stable: equals stay as they are given
-    little = {name: numpy.ascontiguousarray(arrays[name], arrays[name].dtype.newbyteorder("<")) for name in order}
+    little = {name: numpy.asarray(arrays[name], arrays[name].dtype.newbyteorder("<"), order="C") for name in order}
     head: dict[str, Any] = {}
     end = 0
     for name, array in little.items():

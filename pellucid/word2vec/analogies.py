@@ -18,7 +18,7 @@ import numpy
 from numpy.typing import NDArray
 
 from pellucid.errors import UserError
-from pellucid.word2vec.neighbours import COSINE, Formula, Neighbour
+from pellucid.word2vec.neighbours import COSINE, ROUNDING, Formula, Neighbour
 
 if TYPE_CHECKING:
     from pellucid.word2vec.vectors import WordVectors
@@ -66,7 +66,7 @@ def analogy_query(vectors: WordVectors, a: str, b: str, c: str, method: Method =
     if method == "3CosMul":
         return units
     total = units[1] - units[0] + units[2]
-    if not numpy.abs(total).max() > 1e-12:
+    if not numpy.abs(total).max() > ROUNDING:
         raise UserError(f"{b!r} − {a!r} + {c!r} cancel out: the sum points nowhere", hint="Ask about other words.")
     return vectors.direction(total)[None]
 

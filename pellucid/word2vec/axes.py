@@ -20,7 +20,7 @@ import numpy
 from numpy.typing import NDArray
 
 from pellucid.errors import UserError
-from pellucid.word2vec.neighbours import Neighbour
+from pellucid.word2vec.neighbours import ROUNDING, Neighbour
 
 if TYPE_CHECKING:
     from pellucid.word2vec.vectors import WordVectors
@@ -86,6 +86,6 @@ def make_axis(vectors: WordVectors, left_words: Sequence[str], right_words: Sequ
         raise UserError(f"{shared[0]!r} stands on both sides of the axis", hint="Leave it out of one.")
     left, right = (sum(vectors.direction(word) for word in side) / len(side) for side in sides)
     difference = numpy.asarray(right - left)
-    if not numpy.abs(difference).max() > 1e-12:
+    if not numpy.abs(difference).max() > ROUNDING:
         raise UserError("both sides of the axis point the same way: there is nothing between them")
     return Axis(vectors, sides[0], sides[1], vectors.direction(difference))

@@ -14,7 +14,19 @@ from typing import Any, NamedTuple
 import numpy
 from numpy.typing import NDArray
 
-__all__ = ["COSINE", "Directions", "Formula", "Found", "Neighbour", "exact_cosines", "measure_rows", "search"]
+__all__ = [
+    "COSINE",
+    "ROUNDING",
+    "Directions",
+    "Formula",
+    "Found",
+    "Neighbour",
+    "exact_cosines",
+    "measure_rows",
+    "search",
+]
+
+ROUNDING = 1e-6  # a sum of directions this short is what float32 has left of vectors that cancel out
 
 BLOCK_ROWS = 1 << 14
 _BATCH = 64  # queries that share a pass over the rows

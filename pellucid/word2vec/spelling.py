@@ -39,21 +39,19 @@ def _variants(word: str) -> list[str]:
 
 def _few_edits(vocabulary: Vocabulary, word: str, most: int, n: int) -> list[int]:
     """Return the rows of the `n` words that are at most `most` edits away, nearest first, then by row."""
-    lengths = numpy.diff(vocabulary.ends, prepend=-1) - 1
-    sizes = [len(character.encode("utf-8", errors="replace")) for character in word]
-    rows = numpy.flatnonzero(numpy.abs(lengths - sum(sizes)) <= most * max(sizes))
+    before = numpy.concatenate([[0], numpy.cumsum((vocabulary.letters & 0xC0) != 0x80, dtype=numpy.int32)])
+    lengths = before[vocabulary.ends] - before[numpy.concatenate([[0], vocabulary.ends[:-1] + 1])]  # characters
+    rows = numpy.flatnonzero(numpy.abs(lengths - len(word)) <= most)
     if not len(rows):
         return []
-    distances = _distances(_characters(vocabulary, rows, lengths), word, most)
+    distances = _distances(_characters(vocabulary, rows), word, most)
     order = numpy.argsort(distances, kind="stable")[:n]
     return [int(rows[place]) for place in order if distances[place] <= most]
 
 
-def _characters(
-    vocabulary: Vocabulary, rows: NDArray[numpy.intp], lengths: NDArray[numpy.int64]
-) -> NDArray[numpy.int32]:
+def _characters(vocabulary: Vocabulary, rows: NDArray[numpy.intp]) -> NDArray[numpy.int32]:
     """Return the code points of words, [characters words], 0 behind the end of a word."""
-    chosen = lengths[rows]
+    chosen = (numpy.diff(vocabulary.ends, prepend=-1) - 1)[rows]
     starts = vocabulary.ends[rows] - chosen
     width = int(chosen.max(initial=0))
     bytes_of = numpy.zeros((width, len(rows)), numpy.uint8)

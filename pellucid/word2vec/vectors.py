@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,7 +13,16 @@ import numpy
 from numpy.typing import ArrayLike, NDArray
 
 from pellucid.errors import UserError
-from pellucid.word2vec.neighbours import COSINE, Directions, Formula, Neighbour, exact_cosines, measure_rows, search
+from pellucid.word2vec.neighbours import (
+    COSINE,
+    ROUNDING,
+    Directions,
+    Formula,
+    Neighbour,
+    exact_cosines,
+    measure_rows,
+    search,
+)
 from pellucid.word2vec.spelling import nearest_spellings
 from pellucid.word2vec.vocabulary import Vocabulary
 
@@ -31,8 +40,6 @@ Query = str | Sequence[str] | ArrayLike
 
 Floats = NDArray[numpy.float64]
 
-_ROUNDING = 1e-12  # what is left of a sum of directions that cancel out
-
 
 class UnknownWordError(UserError, KeyError):
     """A word that is not in the vocabulary."""
@@ -44,7 +51,7 @@ class OddVectorsWarning(UserWarning):
     """Something was odd about a file of vectors; `vectors.report` has all of it."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class WordVectors:
     """A vector for each word of a vocabulary.
 
@@ -54,9 +61,9 @@ class WordVectors:
 
     Args:
         words: any strings, each once; a list or a `Vocabulary`.
-        input_vectors: [vocab_size d], float32 unless converted; kept as it is, perhaps mapped from a disk, read-only.
+        input_vectors: [vocab_size d]; float32 is kept as it is, perhaps mapped from a disk, and becomes read-only.
         output_vectors: [vocab_size d], the other matrix of the training; None where it was not kept.
-        counts: int64 [vocab_size], how often each word stood in the text; None if nobody knows.
+        counts: int [vocab_size], how often each word stood in the text; None if nobody knows.
         metadata: how they were made; anything that JSON holds.
         report: what was odd about the file they come from; None if they come from none.
 
@@ -64,37 +71,46 @@ class WordVectors:
         UserError: for no words at all, for a word given twice, and for sizes that do not fit.
     """
 
-    words: Sequence[str]
+    vocabulary: Vocabulary
     input_vectors: NDArray[numpy.float32]
-    output_vectors: NDArray[numpy.float32] | None = None
-    counts: NDArray[numpy.int64] | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    report: LoadReport | None = None
+    output_vectors: NDArray[numpy.float32] | None
+    counts: NDArray[numpy.int64] | None
+    metadata: Mapping[str, Any]
+    report: LoadReport | None
 
-    def __post_init__(self) -> None:
-        if isinstance(self.words, str):
+    def __init__(
+        self,
+        words: Iterable[str],
+        input_vectors: ArrayLike,
+        output_vectors: ArrayLike | None = None,
+        counts: ArrayLike | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        report: LoadReport | None = None,
+    ) -> None:
+        if isinstance(words, str):
             raise UserError("expected a list of words, got one string", hint="Write [word, word, …].")
-        if not isinstance(self.words, Vocabulary):
-            object.__setattr__(self, "words", Vocabulary.of(self.words))
-        if not len(self.words):
+        vocabulary = words if isinstance(words, Vocabulary) else Vocabulary.of(words)
+        if not len(vocabulary):
             raise UserError("there are no words: word vectors need at least one")
-        for name in ("input_vectors", "output_vectors"):
-            given = getattr(self, name)
-            if given is not None:
-                object.__setattr__(self, name, _matrix(given, len(self.words), name))
-        if self.output_vectors is not None and self.output_vectors.shape != self.input_vectors.shape:
-            raise UserError(f"input and output vectors differ: {self.d} and {self.output_vectors.shape[1]} numbers")
-        if self.counts is not None:
-            counts = numpy.asarray(self.counts)
-            if counts.shape != (len(self.words),) or counts.dtype.kind not in "iu":
-                raise UserError(f"expected a whole number for each word as its count, got {counts.shape}")
-            object.__setattr__(self, "counts", _read_only(counts.astype(numpy.int64, copy=False)))
+        rows = _matrix(input_vectors, len(vocabulary), "input_vectors")
+        output = None if output_vectors is None else _matrix(output_vectors, len(vocabulary), "output_vectors")
+        if output is not None and output.shape != rows.shape:
+            raise UserError(f"input and output vectors differ: {rows.shape[1]} and {output.shape[1]} numbers")
+        fields = {
+            "vocabulary": vocabulary,
+            "input_vectors": rows,
+            "output_vectors": output,
+            "counts": None if counts is None else _counts(counts, len(vocabulary)),
+            "metadata": dict(metadata or {}),
+            "report": report,
+        }
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
 
     @property
-    def vocabulary(self) -> Vocabulary:
-        """The words, with what finds them."""
-        assert isinstance(self.words, Vocabulary)
-        return self.words
+    def words(self) -> Sequence[str]:
+        """The words in the order of their rows."""
+        return self.vocabulary
 
     @property
     def d(self) -> int:
@@ -343,7 +359,7 @@ class WordVectors:
         if _is_words(query):
             words: Sequence[str] = query  # type: ignore[assignment]
             total = sum(map(self.direction, words))
-            return _unit(total, f"the vectors of {', '.join(words)} cancel out", _ROUNDING * len(words))
+            return _unit(total, f"the vectors of {', '.join(words)} cancel out", ROUNDING)
         vector = numpy.asarray(query, numpy.float64)
         if vector.shape != (self.d,):
             raise UserError(
@@ -409,7 +425,7 @@ def _nowhere(why: str) -> UserError:
     return UserError(f"{why}: it points nowhere and has no cosine", hint="Ask about other words.")
 
 
-def _matrix(given: Any, vocab_size: int, name: str) -> NDArray[numpy.float32]:
+def _matrix(given: ArrayLike, vocab_size: int, name: str) -> NDArray[numpy.float32]:
     array = numpy.asarray(given)
     if array.ndim != 2 or len(array) != vocab_size or array.shape[1] < 1 or array.dtype.kind not in "fiu":
         raise UserError(
@@ -417,6 +433,13 @@ def _matrix(given: Any, vocab_size: int, name: str) -> NDArray[numpy.float32]:
             hint="Give one row for each word, all of the same length.",
         )
     return _read_only(numpy.ascontiguousarray(array, numpy.float32))
+
+
+def _counts(given: ArrayLike, vocab_size: int) -> NDArray[numpy.int64]:
+    counts = numpy.asarray(given)
+    if counts.shape != (vocab_size,) or counts.dtype.kind not in "iu":
+        raise UserError(f"expected a whole number for each word as its count, got {counts.dtype} of {counts.shape}")
+    return _read_only(counts.astype(numpy.int64, copy=False))
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

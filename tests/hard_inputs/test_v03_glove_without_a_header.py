@@ -18,7 +18,7 @@ def test_it_is_recognised(tmp_path: Path) -> None:
     vectors = load(tmp_path, "the 0.418 0.24968 -0.41242\n, 0.013441 0.23682 -0.16899\n")
     assert vectors.report is not None and vectors.report.format == "glove"
     assert list(vectors) == ["the", ","]
-    assert vectors["the"].tolist() == numpy.float32([0.418, 0.24968, -0.41242]).tolist()
+    assert vectors["the"].tolist() == numpy.array([0.418, 0.24968, -0.41242], numpy.float32).tolist()
 
 
 def test_numbers_can_be_words(tmp_path: Path) -> None:
@@ -54,7 +54,9 @@ def test_rows_that_do_not_agree_are_not_guessed(tmp_path: Path) -> None:
         load(tmp_path, "a 1 2\nb 3 4\nc 1 2 3\nd 4 5 6\n")
 
 
-@pytest.mark.parametrize("content", ["It was a bright cold day in April.\n", "word\n", "\n\n", "a,0.1,0.2\n", "a 0,1\n"])
+@pytest.mark.parametrize(
+    "content", ["It was a bright cold day in April.\n", "word\n", "\n\n", "a,0.1,0.2\n", "a 0,1\n"]
+)
 def test_text_of_another_kind_is_refused(tmp_path: Path, content: str) -> None:
     with pytest.raises(UserError, match="holds no word vectors") as caught:
         load(tmp_path, content)

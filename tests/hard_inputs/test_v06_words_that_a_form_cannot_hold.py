@@ -1,4 +1,4 @@
-r"""V6: words with spaces or line feeds, or of no letters, are refused by text, or escaped on request; native holds all."""
+"""V6: words with spaces or line feeds, or of no letters: text refuses or escapes them, the native form holds them."""
 
 from pathlib import Path
 

@@ -30,6 +30,7 @@ BOM = b"\xef\xbb\xbf"
 _SIGHT = 1 << 20  # bytes of a file that are looked at, and until
 _LINES = 200  # so many lines are whole, or
 _FAR_SIGHT = 1 << 26  # so many bytes are seen
+_STEPS = 2000  # rows of a binary file that are looked at
 
 _HEADER = re.compile(rb"[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]*\r?")
 _NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|nan|inf(?:inity)?)", re.IGNORECASE)
@@ -259,7 +260,7 @@ def _walk(data: bytes, form: Form, wide: int, whole: bool) -> tuple[bool, float]
         is the more probable way to read it.
     """
     at, rows, bad = 0, 0, 0
-    while rows < _LINES:
+    while rows < _STEPS:
         while data[at : at + 1] == b"\n":
             at += 1
         space = data.find(b" ", at)
@@ -273,7 +274,7 @@ def _walk(data: bytes, form: Form, wide: int, whole: bool) -> tuple[bool, float]
 
 
 def _can_be_word(word: bytes) -> bool:
-    if _NOT_TEXT.search(word):
+    if not word or _NOT_TEXT.search(word):
         return False
     try:
         word.decode("utf-8")
