@@ -23,6 +23,13 @@ COMMANDS = (
     ("evaluate",),
     ("align",),
     ("info",),
+    ("vectors", "similar"),
+    ("vectors", "analogy"),
+    ("vectors", "odd-one-out"),
+    ("vectors", "axis"),
+    ("vectors", "bias"),
+    ("vectors", "align"),
+    ("vectors", "convert"),
 )
 
 HEAD = """# Commands

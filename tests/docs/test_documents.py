@@ -29,8 +29,9 @@ def test_every_command_has_its_place_on_the_page() -> None:
     from pellucid.cli.app import build_app
 
     app = build_app()
-    named = {command for command in app if not command.startswith("-")} - {"train"}
-    named |= {f"train {command}" for command in app["train"] if not command.startswith("-")}
+    groups = {"train", "vectors"}
+    named = {command for command in app if not command.startswith("-")} - groups
+    named |= {f"{group} {command}" for group in groups for command in app[group] if not command.startswith("-")}
     assert {" ".join(command) for command in _loaded("make_commands").COMMANDS if command} == named
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import lzma
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -42,8 +42,12 @@ def read_vectors(
     strict: bool = False,
     unescape: bool = False,
     float16: bool | None = None,
+    on_progress: Callable[[int], object] = lambda more: None,
 ) -> WordVectors:
     """Read vectors from a file or a folder, as `WordVectors.load` does, and warn of nothing: `report` tells.
+
+    Args:
+        on_progress: called with how many bytes more have been read, unpacked.
 
     Raises:
         UserError: if it is missing, is of another kind, or does not tell clearly what it is.
@@ -61,10 +65,10 @@ def read_vectors(
     if form.format == "word2vec-binary":
         from pellucid.word2vec.files.binary import read_binary
 
-        return read_binary(path, form, expected, oddities, unescape)
+        return read_binary(path, form, expected, oddities, unescape, on_progress)
     from pellucid.word2vec.files.text import read_text
 
-    return read_text(path, form, expected, oddities, unescape)
+    return read_text(path, form, expected, oddities, unescape, on_progress)
 
 
 def write_vectors(
@@ -148,8 +152,8 @@ def _check_words(vocabulary: Vocabulary, format: Format) -> None:
         shown = ", ".join(map(repr, words[:5])) + (" …" if len(words) > 5 else "")
         raise UserError(
             f"{format} cannot hold {len(words):,} of the words: {shown}",
-            hint="Words with spaces or line ends, or of no letters, need the native form, or `escape`, by which they "
-            r"are written as new\syork and read back with `unescape`.",
+            hint="Words with spaces or line ends, or of no letters, need the native form, or `escape`, which writes "
+            r"new\syork; such a file is then read with `unescape`.",
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy
@@ -24,12 +24,20 @@ _LONGEST_WORD = 1 << 20  # bytes
 _ROWS = 4096  # rows written in one go
 
 
-def read_binary(path: str | Path, form: Form, expected: int, oddities: Oddities, escaped: bool) -> WordVectors:
+def read_binary(
+    path: str | Path,
+    form: Form,
+    expected: int,
+    oddities: Oddities,
+    escaped: bool,
+    on_progress: Callable[[int], object],
+) -> WordVectors:
     """Read words and the bytes of their numbers.
 
     Args:
         form: what the file is, as `sniff` tells.
         expected: about how many rows it has.
+        on_progress: called with how many bytes more have been read.
     """
     size = form.d * form.wide
     rows = RowCollector(form.d, expected, oddities, "byte", escaped)
@@ -39,6 +47,7 @@ def read_binary(path: str | Path, form: Form, expected: int, oddities: Oddities,
         skip = max(skip - len(block), 0)
         read, used = _read_chunk(data, at, form, rows, oddities)
         found, at, rest = found + read, at + used, data[used:]
+        on_progress(used)
         if len(rest) > size + _LONGEST_WORD:
             raise UserError(
                 f"no word ends within {_LONGEST_WORD >> 20} MiB: these are no binary vectors of {form.d:,} numbers",

@@ -27,6 +27,7 @@ __all__ = ["read_native", "save_native", "write_native"]
 
 _OURS = frozenset({"config.json", "metrics.jsonl", "model.safetensors", "report.json"})
 _WORDS = ("word_letters", "word_ends", "word_hashes", "word_rows")
+_OTHER_FORM = "Name a folder, or say the file's form: `--to word2vec-binary`, in Python `format=\"word2vec-binary\"`."
 _AGAIN = "Copy the folder again from where it is whole, or make it again."
 
 
@@ -95,13 +96,13 @@ def save_native(vectors: WordVectors, folder: str | Path) -> None:
         raise UserError(
             f"{folder} is a file, and the native form is a folder",
             where=str(folder),
-            hint="Name a folder, or say another form with `format`, as in format='word2vec-text'.",
+            hint=_OTHER_FORM,
         )
     if not place.exists() and place.suffix in (".txt", ".vec", ".bin", ".gz", ".xz", ".zst"):
         raise UserError(
             f"the native form is a folder, and {place.name} sounds like a file",
             where=str(folder),
-            hint="Name a folder, or say another form with `format`, as in format='word2vec-text'.",
+            hint=_OTHER_FORM,
         )
     if place.is_dir() and any(place.iterdir()):
         _check_replaceable(place)

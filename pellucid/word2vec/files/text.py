@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy
@@ -27,12 +27,20 @@ _ROWS = 4096  # rows written in one go
 _POINTED_NUMBER = re.compile(rb"(?:^|.*[ \t])[+-]?(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)?", re.DOTALL)
 
 
-def read_text(path: str | Path, form: Form, expected: int, oddities: Oddities, escaped: bool) -> WordVectors:
+def read_text(
+    path: str | Path,
+    form: Form,
+    expected: int,
+    oddities: Oddities,
+    escaped: bool,
+    on_progress: Callable[[int], object],
+) -> WordVectors:
     """Read lines of words and numbers.
 
     Args:
         form: what the file is, as `sniff` tells.
         expected: about how many rows it has.
+        on_progress: called with how many bytes more have been read.
     """
     rows = RowCollector(form.d, expected, oddities, "line", escaped)
     line = first = 1 if form.rows is None else 2
@@ -41,6 +49,7 @@ def read_text(path: str | Path, form: Form, expected: int, oddities: Oddities, e
         kinds = _read_chunk(chunk, line, form.d, rows, oddities)
         line += len(kinds)
         blank += int((kinds == text_rows.BLANK).sum())
+        on_progress(len(chunk))
     found = line - first - blank
     if form.rows is not None and form.rows != found:
         oddities.add("row-count", f"the header says {form.rows:,} rows, the file has {found:,}", max(line - 1, 1))

@@ -1,0 +1,62 @@
+"""How commands open word vectors, and how a file of them is to be read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+from pellucid.cli import console
+
+if TYPE_CHECKING:
+    from pellucid.word2vec import WordVectors
+
+__all__ = ["DEFAULT_FILE", "FileOptions", "Form", "opened"]
+
+Form = Literal["native", "word2vec-text", "word2vec-binary", "glove", "fasttext"]
+"""The same as `pellucid.word2vec.Format`, which would load NumPy before there is anything to read."""
+
+_Switch = Annotated[bool, Parameter(negative="")]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class FileOptions:
+    """How a file of vectors is read."""
+
+    format: Form | None = None
+    """What the file is; told from its content unless given."""
+
+    strict: _Switch = False
+    """Take whatever is odd about the file for an error, with its line or byte."""
+
+    unescape: _Switch = False
+    """Read \\s, \\n … in words as --escape has written them."""
+
+    float16: bool | None = None
+    """Whether the numbers of a binary file have two bytes; told from its content unless given."""
+
+
+DEFAULT_FILE = FileOptions()
+
+
+def opened(path: Path, options: FileOptions = DEFAULT_FILE) -> WordVectors:
+    """Read vectors; what is odd about the file is told as warnings."""
+    from pellucid.word2vec.files import read_vectors
+
+    size = path.stat().st_size if path.is_file() else None
+    packed = path.suffix.lower() in (".gz", ".xz", ".zst")
+    with console.progress(f"Reading {path.name}", None if packed else size, "bytes") as bar:
+        vectors = read_vectors(
+            path,
+            options.format,
+            strict=options.strict,
+            unescape=options.unescape,
+            float16=options.float16,
+            on_progress=bar.advance,
+        )
+    for oddity in vectors.report.oddities if vectors.report else ():
+        console.warn(f"{oddity.message} ({oddity.place})")
+    return vectors
