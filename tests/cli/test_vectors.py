@@ -1,12 +1,15 @@
 import json
 from pathlib import Path
+from typing import get_args
 
 import numpy
 import pytest
 
 from pellucid import WordVectors
 from pellucid.cli.app import main
+from pellucid.cli.vector_files import Form
 from pellucid.storage.model_folder import write_config
+from pellucid.word2vec.files import FORMATS
 from tests.conftest import Run
 
 ROWS: dict[str, list[float]] = {
@@ -50,7 +53,7 @@ def test_similar_gives_a_line_an_answer(folder: Path, capsys: pytest.CaptureFixt
     assert run("similar", folder, "apple", "-n", 1, "--include-query") == 0
     assert capsys.readouterr().out == "apple\t1.0000\n"
     assert run("similar", folder, "apple", "-n", 1, "--restrict", 4) == 0
-    assert capsys.readouterr().out == "he\t0.1990\n"
+    assert capsys.readouterr().out == "he\t0.1980\n"
     together = answer(capsys, "similar", folder, "king", "queen", "--together", "-n", 1)
     assert list(together) == ["king queen"]
     assert set(answer(capsys, "similar", folder, "king", "queen")) == {"king", "queen"}
@@ -186,3 +189,7 @@ def test_evaluate_takes_analogies_and_judgements(
     assert main(["evaluate", str(folder), str(tmp_path / "q.txt"), str(tmp_path / "s.tsv")]) == 0
     assert "Spearman 1.000, 3 of 4 pairs covered" in capsys.readouterr().out
     assert main(["evaluate", str(folder)]) == 2
+
+
+def test_the_forms_are_those_of_the_package() -> None:
+    assert get_args(Form) == FORMATS
