@@ -7,6 +7,7 @@ import pytest
 
 from pellucid import UserError, WordVectors
 from pellucid.word2vec import OddVectorsWarning
+from pellucid.word2vec.files import read_vectors
 
 ROWS = "king 1 2 3\nqueen 4 5 6\n"
 
@@ -69,6 +70,16 @@ def test_rows_of_other_lengths_are_left_out_and_counted(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"the row 'b 4 5' does not end in 3 numbers") as caught:
         WordVectors.load(tmp_path / "v.txt", strict=True)
     assert caught.value.where == (f"{tmp_path / 'v.txt'}:3",)
+
+
+def test_the_header_decides_where_rows_do_not_agree(tmp_path: Path) -> None:
+    for header, words in (("2 3", ["a"]), ("2 2", ["a 1", "b"])):
+        (tmp_path / "v.txt").write_text(f"{header}\na 1 2 3\nb 4 5\n", encoding="utf-8")
+        vectors = read_vectors(tmp_path / "v.txt")
+        assert list(vectors) == words
+    (tmp_path / "v.txt").write_text("a 1 2 3\nb 4 5\n", encoding="utf-8")
+    with pytest.raises(UserError, match="rows do not agree"):
+        read_vectors(tmp_path / "v.txt")
 
 
 def test_a_number_too_many_is_told(tmp_path: Path) -> None:

@@ -99,8 +99,9 @@ def test_the_form_is_told_from_the_content(tmp_path: Path, format: Format, d: in
 @pytest.mark.parametrize("d", [1, 2, 50])
 def test_two_bytes_are_told_from_four(tmp_path: Path, d: int) -> None:
     for float16 in (False, True):
-        random_vectors(300, d).save(tmp_path / "v.bin", "word2vec-binary", float16=float16)
-        assert sniff(tmp_path / "v.bin").wide == (2 if float16 else 4)
+        for count in (2, 300, 3000):
+            random_vectors(count, d).save(tmp_path / "v.bin", "word2vec-binary", float16=float16)
+            assert sniff(tmp_path / "v.bin").wide == (2 if float16 else 4)
 
 
 def test_binary_rows_are_read_alike_wherever_a_portion_of_the_file_ends(

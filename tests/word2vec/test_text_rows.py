@@ -47,8 +47,11 @@ def formatted(numbers: list[float]) -> list[str]:
     return texts
 
 
-@given(texts=st.lists(decimals, min_size=1, max_size=4))
-@example(texts=["16777217"])  # in the middle of two float32
+between = st.integers(2**24, 2**40).map(str)  # among them many in the middle of two float32
+
+
+@given(texts=st.lists(decimals | between, min_size=1, max_size=4))
+@example(texts=["16777217", "16777219"])  # in the middle, of which the even one is taken
 @example(texts=["16777216.99999999999999999999999999999999999999"])
 @example(texts=["1.00000005960464477539062500000000000000000001"])
 @example(texts=["0.000000000000000000000000000000000000000000001e45"])

@@ -86,6 +86,11 @@ def test_a_query_that_is_none_is_refused(vectors: WordVectors, query: list[float
         vectors.similar(query)
 
 
+@pytest.mark.parametrize("size", [1e-320, 1e-200, 1.0, 1e200, 1e308])
+def test_a_query_may_be_of_any_size(vectors: WordVectors, size: float) -> None:
+    assert vectors.similarity([size, 2 * size if size < 1e308 else size], "man") > 0.9
+
+
 def test_words_that_cancel_out_point_nowhere() -> None:
     turns = numpy.arange(3) * 2 * numpy.pi / 3
     vectors = WordVectors(["a", "b", "c"], numpy.stack([numpy.cos(turns), numpy.sin(turns)], axis=1))
