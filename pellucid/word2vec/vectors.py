@@ -360,10 +360,13 @@ class WordVectors:
             words: Sequence[str] = query  # type: ignore[assignment]
             total = sum(map(self.direction, words))
             return _unit(total, f"the vectors of {', '.join(words)} cancel out", ROUNDING)
-        vector = numpy.asarray(query, numpy.float64)
+        try:
+            vector = numpy.asarray(query, numpy.float64)
+        except (ValueError, TypeError):
+            vector = numpy.empty(0)
         if vector.shape != (self.d,):
             raise UserError(
-                f"expected a word, a list of words or a vector of {self.d} numbers, got an array of {vector.shape}",
+                f"expected a word, a list of words or a vector of {self.d} numbers, got {_shown(query)}",
                 hint="Ask for many at once with similar_batch.",
             )
         if not numpy.isfinite(vector).all():
@@ -419,6 +422,11 @@ def _unit(vector: ArrayLike, why: str, least: float = 0.0) -> Floats:
 
 def _is_words(query: Any) -> bool:
     return isinstance(query, Sequence) and len(query) > 0 and all(isinstance(word, str) for word in query)
+
+
+def _shown(query: Any) -> str:
+    shape = getattr(query, "shape", None)
+    return f"an array of shape {shape}" if shape is not None else repr(query)[:60]
 
 
 def _nowhere(why: str) -> UserError:

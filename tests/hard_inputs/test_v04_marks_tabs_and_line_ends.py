@@ -25,6 +25,6 @@ def test_they_are_read(tmp_path: Path, mark: str, header: str, end: str, between
 
 
 def test_other_spaces_belong_to_words(tmp_path: Path) -> None:
-    words = ["a\u00a0b", "\u3000", "a\u2028b", "\x85", "a\x0bb", "\x1c"]
+    words = ["a\u00a0b", "\u3000", "a\u2028b", "\x85", "a\x0bb", "\x1c", "a\r", "a\rb"]
     (tmp_path / "v.txt").write_text("".join(f"{word} 1 2\n" for word in words), encoding="utf-8", newline="")
     assert list(WordVectors.load(tmp_path / "v.txt", strict=True)) == words

@@ -1,5 +1,6 @@
 """V8: what a header promises is held against the file before a byte of memory is taken for it."""
 
+import gzip
 import tracemalloc
 from pathlib import Path
 
@@ -28,12 +29,20 @@ def test_giant_counts_of_rows_take_no_memory_either(tmp_path: Path, name: str) -
     vectors.save(tmp_path / "v.txt", "word2vec-text")
     content = (tmp_path / "v.txt").read_bytes().replace(b"2 3\n", b"999999999999 3\n")
     if name.endswith(".gz"):
-        import gzip
-
         content = gzip.compress(content)
     (tmp_path / name).write_bytes(content)
     with pytest.warns(OddVectorsWarning, match="the header says 999,999,999,999 rows, the file has 2"):
         assert list(WordVectors.load(tmp_path / name)) == ["a", "b"]
+
+
+def test_nor_do_they_where_the_width_of_numbers_is_said(tmp_path: Path) -> None:
+    content = b"2 999999999999999\nking " + numpy.ones(3, "<f4").tobytes()
+    (tmp_path / "v.bin").write_bytes(content)
+    (tmp_path / "v.bin.gz").write_bytes(gzip.compress(content + b"x" * 2_000_000))
+    with pytest.raises(UserError, match="the header says 2 rows of 999,999,999,999,999 numbers"):
+        WordVectors.load(tmp_path / "v.bin", float16=False)
+    with pytest.raises(UserError, match=r"no room in memory|the header says"):
+        WordVectors.load(tmp_path / "v.bin.gz", float16=False)
 
 
 def test_a_header_of_a_thousand_digits_is_no_header(tmp_path: Path) -> None:

@@ -75,8 +75,11 @@ def test_cosines_of_two(vectors: WordVectors) -> None:
     ("query", "what"),
     [
         ([0.0, 0.0], "all zeros"),
-        ([1.0], r"a vector of 2 numbers, got an array of \(1,\)"),
-        ([], r"got an array of \(0,\)"),
+        ([1.0], r"a vector of 2 numbers, got \[1\.0\]"),
+        (numpy.ones(3), r"got an array of shape \(3,\)"),
+        (numpy.array(["king"]), "expected a word, a list of words"),
+        (None, "got None"),
+        ([], r"got \[\]"),
         ([[1.0, 2.0]], "a vector of 2 numbers"),
         ([numpy.nan, 1.0], "not finite"),
     ],

@@ -230,16 +230,17 @@ def _binary_form(path: str | Path, rest: bytes, whole: bool, form: Form, float16
     Raises:
         UserError: if neither does, or both do.
     """
-    if float16 is not None:
-        return form._replace(wide=2 if float16 else 4)
-    size = _file_size(path)
-    if form.d * 2 > max(size, len(rest)) and whole:
+    size = max(Path(path).stat().st_size, len(rest))
+    packed = plain_suffix(path) != Path(path).suffix.lower()
+    if form.d * 2 > size and (whole or not packed):
         raise UserError(
             f"the header says {form.rows:,} rows of {form.d:,} numbers, at least {form.d * 2:,} bytes each; "
             f"the file has {size:,} bytes",
             where=f"{path}:1",
             hint=f"Is it a file of word vectors, whole? {_SAY}",
         )
+    if float16 is not None:
+        return form._replace(wide=2 if float16 else 4)
     walks = {wide: _walk(rest, form, wide, whole) for wide in (4, 2)}
     best = max(walks.values())
     winners = [wide for wide, walk in walks.items() if walk == best]
@@ -281,10 +282,6 @@ def _can_be_word(word: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _file_size(path: str | Path) -> int:
-    return Path(path).stat().st_size
 
 
 def _shown(line: bytes) -> str:

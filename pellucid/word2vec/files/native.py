@@ -27,7 +27,7 @@ __all__ = ["read_native", "save_native", "write_native"]
 
 _OURS = frozenset({"config.json", "metrics.jsonl", "model.safetensors", "report.json"})
 _WORDS = ("word_letters", "word_ends", "word_hashes", "word_rows")
-_OTHER_FORM = "Name a folder, or say the file's form: `--to word2vec-binary`, in Python `format=\"word2vec-binary\"`."
+_OTHER_FORM = 'Name a folder, or say the file\'s form: `--to word2vec-binary`, in Python `format="word2vec-binary"`.'
 _AGAIN = "Copy the folder again from where it is whole, or make it again."
 
 

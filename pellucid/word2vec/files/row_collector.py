@@ -30,9 +30,16 @@ class RowCollector:
     """
 
     def __init__(self, d: int, expected: int, oddities: Oddities, unit: str, escaped: bool) -> None:
-        self._vectors = numpy.empty((expected + _MORE // d + 1, d), numpy.float32)
-        self._count = 0
         self._oddities = oddities
+        self._count = 0
+        try:
+            self._vectors = numpy.empty((expected + _MORE // d + 1, d), numpy.float32)
+        except (MemoryError, ValueError) as error:
+            raise UserError(
+                f"there is no room in memory for {expected:,} rows of {d:,} numbers",
+                where=oddities.path,
+                hint="Check what the header says; a file as large as that takes a machine with more memory.",
+            ) from error
         self._unit = unit
         self._escaped = escaped
         self._letters: list[NDArray[numpy.uint8]] = []

@@ -43,6 +43,7 @@ _ONE = 300  # place of 10^0
 _SMALLEST, _LARGEST = 1.2e-38, 3.4e38  # between which float32 has all its digits
 _LESS, _MORE = 1 - 8 * 2.0**-53, 1 + 8 * 2.0**-53  # more than the roundings of an integer, a power and their product
 _FITTING = 19  # digits that a uint64 holds, whatever they are
+_NO_EXPONENT = -100_000
 _MOST, _TEN = numpy.uint64(10**18), numpy.uint64(10)  # a mantissa from the first on takes no more digits
 
 _SPACE, _TAB, _CR, _LF = 32, 9, 13, 10
@@ -145,7 +146,9 @@ def _parse_simple(text: Array, at: int, numbers: Array) -> tuple[int, int]:
 @kernel
 def _parse_any(text: Array, begin: int, end: int, numbers: Array, value: Array) -> tuple[int, int]:
     """Parse the line text[begin:end] from its end on; return what it is, and where its word ends."""
-    at = _before_spaces(text, begin, end)
+    at = end
+    while at > begin and (text[at - 1] == _SPACE or text[at - 1] == _TAB or text[at - 1] == _CR):
+        at -= 1
     kind = PLAIN if at > begin else BLANK
     column = len(numbers)
     while column > 0 and kind < NOT_FINITE:
@@ -168,8 +171,8 @@ def _parse_any(text: Array, begin: int, end: int, numbers: Array, value: Array) 
 
 @kernel
 def _before_spaces(text: Array, begin: int, end: int) -> int:
-    """Return where what stands before `end` ends, spaces, tabs and carriage returns put aside."""
-    while end > begin and (text[end - 1] == _SPACE or text[end - 1] == _TAB or text[end - 1] == _CR):
+    """Return where what stands before `end` ends, spaces and tabs put aside."""
+    while end > begin and (text[end - 1] == _SPACE or text[end - 1] == _TAB):
         end -= 1
     return end
 
@@ -201,7 +204,7 @@ def _parse_number(text: Array, at: int, end: int, value: Array) -> int:
         if text[at] != 101 and text[at] != 69:  # e, E
             return _WORD
         power = _parse_exponent(text, at + 1, end)
-        if power == -100000:
+        if power == _NO_EXPONENT:
             return _WORD
         exponent += power
     size = numpy.float64(mantissa)
@@ -219,16 +222,16 @@ def _parse_number(text: Array, at: int, end: int, value: Array) -> int:
 
 @kernel
 def _parse_exponent(text: Array, at: int, end: int) -> int:
-    """Return the whole number text[at:end], kept within ±10,000; −100000 if it is none."""
+    """Return the whole number text[at:end], kept within ±10,000; `_NO_EXPONENT` if it is none."""
     negative = at < end and text[at] == _MINUS
     if at < end and (negative or text[at] == _PLUS):
         at += 1
     if at == end:
-        return -100000
+        return _NO_EXPONENT
     power = 0
     while at < end:
         if not _ZERO <= text[at] <= _NINE:
-            return -100000
+            return _NO_EXPONENT
         power = min(power * 10 + text[at] - _ZERO, 10000)
         at += 1
     return -power if negative else power
