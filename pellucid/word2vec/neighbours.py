@@ -2,7 +2,7 @@
 
 A block's cosines come out of one matrix product in float32. Its error has a bound, so that all rows which may belong to
 the best are known; these few are scored again in float64, and only those scores count. The answer is therefore the one
-that float64 gives over all rows, and does not depend on the size of the blocks, the batch, the machine or its threads.
+that float64 gives over all rows, and does not depend on the size of the blocks, the batch or the number of threads.
 
 A row of zeros has no direction and no cosine: it is never a neighbour.
 """
