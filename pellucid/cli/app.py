@@ -39,6 +39,7 @@ _COMMANDS = {
 }
 _TRAIN_COMMANDS = {
     "translator": ("pellucid.cli.train:translator", "Train a translator from sentence pairs."),
+    "vectors": ("pellucid.cli.train_vectors:vectors", "Train word vectors from a text."),
     "settings": (
         "pellucid.cli.recipe_settings:recipe_settings",
         "List the settings of a recipe, each with what it is.",
@@ -51,6 +52,15 @@ _VECTORS_COMMANDS = {
     "axis": ("pellucid.cli.vectors:axis", "Place words on the axis between two groups."),
     "bias": ("pellucid.cli.vectors:bias", "Test whether words lean, by WEAT or RIPA."),
     "align": ("pellucid.cli.vectors:align", "Say which words have moved between two spaces."),
+    "neighbours": (
+        "pellucid.cli.vectors_of_text:neighbours",
+        "Find a word's neighbours and the sentences they stand in.",
+    ),
+    "stability": (
+        "pellucid.cli.vectors_of_text:stability",
+        "Say how far neighbours and cosines can be trusted, by many trainings.",
+    ),
+    "map": ("pellucid.cli.vectors_of_text:vector_map", "Draw words as a map, one page for the browser."),
     "convert": ("pellucid.cli.vectors:convert", "Turn one form of word vectors into another."),
 }
 _GROUPS = {"train": _TRAIN_COMMANDS, "vectors": _VECTORS_COMMANDS}

@@ -16,7 +16,7 @@ from pellucid.errors import UsageError
 if TYPE_CHECKING:
     from pellucid.training.state import Step, Validation
 
-__all__ = ["show_training", "translator"]
+__all__ = ["STOPPED", "asked_to_stop", "show_training", "translator"]
 
 STOPPED = 130  # exit code of a program that Ctrl-C ended
 
@@ -96,7 +96,7 @@ def show_training(run: Iterator["Step"], once_stopped: str) -> int:
     Returns:
         The exit code, 0 or 130.
     """
-    with _asked_to_stop() as asked, console.progress("Training", 100, "%") as bar:
+    with asked_to_stop() as asked, console.progress("Training", 100, "%") as bar:
         for step in run:
             bar.update(round(100 * step.progress, 1), _note(step))
             if step.validation is not None:
@@ -132,7 +132,7 @@ def _say_validation(step: "Step", found: "Validation") -> None:
 
 
 @contextmanager
-def _asked_to_stop() -> Iterator[list[int]]:
+def asked_to_stop() -> Iterator[list[int]]:
     """Collect Ctrl-C instead of breaking off in the middle of a step; a second one breaks off."""
     asked: list[int] = []
 

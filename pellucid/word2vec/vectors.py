@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -29,9 +29,13 @@ from pellucid.word2vec.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from pellucid.word2vec.axes import Axis
     from pellucid.word2vec.bias import Association, RelationalScores
+    from pellucid.word2vec.concordance import NeighbourInText
     from pellucid.word2vec.files.formats import Format
     from pellucid.word2vec.files.oddities import LoadReport
+    from pellucid.word2vec.stability import Stability
+    from pellucid.word2vec.text import Source
     from pellucid.word2vec.time_alignment import TimeAlignment
+    from pellucid.word2vec.training import VectorsStep
 
 __all__ = ["OddVectorsWarning", "Query", "UnknownWordError", "WordVectors"]
 
@@ -276,6 +280,72 @@ class WordVectors:
         from pellucid.word2vec.time_alignment import align
 
         return align(self, other, anchors=anchors, peers=peers)
+
+    @classmethod
+    def train(
+        cls,
+        text: Source,
+        *,
+        threads: int | None = None,
+        start: WordVectors | None = None,
+        on_step: Callable[[VectorsStep], None] | None = None,
+        **settings: Any,
+    ) -> WordVectors:
+        """Learn vectors from a text; of the same text and settings come the same vectors, to the bit.
+
+        Args:
+            text: a file with a sentence a line, several files as a list of `Path`, or sentences that are lists of
+                words, also from a generator: the text is read once.
+            threads: how many threads work, all cores unless given; the vectors do not depend on it.
+            start: vectors to go on with; their words keep their rows, new ones are added behind them.
+            on_step: called with a record about twice a second: progress, loss, words a second.
+            settings: as `d=100, model="skip-gram", window=5, negative=5, sample=1e-3, min_count=5, epochs=5, seed=1,
+                fast=False`; all of them are in `pellucid.word2vec.config.VectorsConfig`.
+
+        Raises:
+            UserError: for a setting that there is not, or a text that there is nothing to learn from.
+        """
+        from pellucid.word2vec.training import train_vectors
+
+        return train_vectors(text, threads=threads, start=start, on_step=on_step, **settings)
+
+    @staticmethod
+    def stability(
+        text: Source,
+        words: Sequence[str] = (),
+        *,
+        runs: int = 25,
+        n: int = 10,
+        measures: Mapping[str, Callable[[WordVectors], float]] | None = None,
+        **settings: Any,
+    ) -> Stability:
+        """Train on many resamples of the text's documents, and say how far neighbours and scores can be trusted.
+
+        Args:
+            text: as for `train`.
+            words: whose neighbours are asked for.
+            runs: how many trainings.
+            n: how many neighbours.
+            measures: scores of interest, each a function of vectors; every one gets its interval.
+            settings: as for `train`, and `documents`, `confidence`, `threads`, `on_run`: see `stability.stability`.
+        """
+        from pellucid.word2vec.stability import stability
+
+        return stability(text, words, runs=runs, n=n, measures=measures, **settings)
+
+    def neighbours(
+        self, word: str, corpus: Source, n: int = 10, *, examples: int = 3, **reading: Any
+    ) -> list[NeighbourInText]:
+        """Return a word's neighbours, each with places of the text where it stands, best those shared with the word.
+
+        Args:
+            corpus: the files that the vectors were trained on, or others.
+            examples: how many places each gets, at most.
+            reading: `tokenizer` and `lowercase`, as in the training.
+        """
+        from pellucid.word2vec.concordance import neighbours_in_text
+
+        return neighbours_in_text(self, word, corpus, n, examples=examples, **reading)
 
     @classmethod
     def load(
