@@ -16,7 +16,8 @@ from typing import Any
 from numba import float32, int64, uint32, uint64
 
 from pellucid.kernels import kernel, kernel_using
-from pellucid.word2vec import lanes, parts, updates
+from pellucid.word2vec import lanes, meeting, parts, updates
+from pellucid.word2vec.meeting import meet
 from pellucid.word2vec.parts import lay_out, merge, step_of
 from pellucid.word2vec.updates import (
     TARGETS_AT_ONCE,
@@ -27,11 +28,10 @@ from pellucid.word2vec.updates import (
     update_pairs,
 )
 
-__all__ = ["LAY_OUT", "MERGE", "TRAIN", "negative_sampling"]
+__all__ = ["negative_sampling"]
 
 _LOW = 0xFFFFFFFF
 _TRIES = 64
-LAY_OUT, TRAIN, MERGE = 1, 2, 4
 
 
 @kernel
@@ -101,7 +101,7 @@ def negative_sampling(cbow: bool, negative: int, chunks: int) -> Any:
     blocks = -(-n_targets // TARGETS_AT_ONCE)
     first_block = n_targets - (blocks - 1) * TARGETS_AT_ONCE
 
-    @kernel_using(lanes, parts, updates)
+    @kernel_using(lanes, meeting, parts, updates)
     def run_rounds(
         text: Any,
         inputs: Any,
@@ -112,85 +112,87 @@ def negative_sampling(cbow: bool, negative: int, chunks: int) -> Any:
         window: Any,
         first_round: Any,
         last_round: Any,
-        first: Any,
-        step: Any,
-        work: Any,
+        thread: Any,
+        threads: Any,
+        gathering: Any,
     ) -> Any:
-        """Do the work asked for (LAY_OUT, TRAIN, MERGE) of some rounds, for every `step`th desk from `first` on."""
+        """Take some rounds on as one of several threads, which all call this; each has every `threads`th desk."""
         n_desks, copying, group = len(desks.counts), plan.copying[0], len(noise.accept) // len(noise.threshold)
         model_rows, weights = outputs.ctypes.data, plan.weights
         for number in range(first_round, last_round):
             key, rate = plan.keys[number], plan.rates[number]
-            if work & LAY_OUT:
-                for desk in range(first, n_desks, step):
-                    part = number * n_desks + desk
-                    lay_out(text, inputs, outputs, desks, desk, part, window, plan.seed[0], copying)
-            if work & TRAIN:
-                for desk in range(first, n_desks, step):
-                    words, slots, spare = desks.words[desk], desks.slots[desk], desks.spare[desk]
-                    coming, loss = desks.coming[desk], desks.loss[desk].ctypes.data
-                    contexts, targets = desks.contexts[desk], desks.targets[desk]
-                    errors = desks.errors[desk].ctypes.data
-                    input_rows, output_rows = inputs.ctypes.data, outputs.ctypes.data
-                    if copying:
-                        input_rows, output_rows = desks.inputs[desk].ctypes.data, desks.outputs[desk].ctypes.data
-                    state = desks.state[desk, 0]
-                    predictions, begin = 0, int64(0)
-                    for k in range(negative):
-                        state, word = _draw(state, noise, group, key, desk, copying)
-                        coming[k] = _row_of(word, slots, output_rows, model_rows, row_bytes, copying)
-                    for piece in range(desks.counts[desk, 0]):
-                        end = desks.pieces[desk, piece, 2]
-                        for centre in range(desks.pieces[desk, piece, 0], desks.pieces[desk, piece, 1]):
-                            state = step_of(state)
-                            reach = int64(window)
-                            if plan.dynamic[0]:
-                                reach -= int64(((state >> uint64(48)) * uint64(window)) >> uint64(16))
-                            count = 0
-                            for at in range(max(begin, centre - reach), min(end, centre + reach + 1)):
-                                contexts[count] = input_rows + int64(words[at]) * row_bytes
-                                count += 1 if at != centre else 0
-                            if centre + window + 1 < end:
-                                prefetch_row(input_rows + int64(words[centre + window + 1]) * row_bytes, chunks)
-                            if centre + 1 < end:
-                                prefetch_row(output_rows + int64(words[centre + 1]) * row_bytes, chunks)
-                            targets[0] = output_rows + int64(words[centre]) * row_bytes
-                            twice = 0
-                            for k in range(1, n_targets):
-                                row = coming[k - 1]
-                                tries = 0
-                                while row == targets[0]:
-                                    state, word = _draw(state, noise, group, key, desk, copying)
-                                    if tries >= _TRIES:  # nearly all text is one word: take one of the first two groups
-                                        word = _member(int64(tries & 1), group, key, desk, state, copying)
-                                    row = _row_of(word, slots, output_rows, model_rows, row_bytes, copying)
-                                    tries += 1
-                                for earlier in range(1, k):
-                                    twice |= int64(row == targets[earlier]) << k
-                                targets[k] = row
+            for desk in range(thread, n_desks, threads):
+                part = number * n_desks + desk
+                lay_out(text, inputs, outputs, desks, desk, part, window, plan.seed[0], copying)
+            if copying:
+                meet(gathering, threads)
+            for desk in range(thread, n_desks, threads):
+                words, slots, spare = desks.words[desk], desks.slots[desk], desks.spare[desk]
+                coming, loss = desks.coming[desk], desks.loss[desk].ctypes.data
+                contexts, targets = desks.contexts[desk], desks.targets[desk]
+                errors = desks.errors[desk].ctypes.data
+                input_rows, output_rows = inputs.ctypes.data, outputs.ctypes.data
+                if copying:
+                    input_rows, output_rows = desks.inputs[desk].ctypes.data, desks.outputs[desk].ctypes.data
+                state = desks.state[desk, 0]
+                predictions, begin = 0, int64(0)
+                for k in range(negative):
+                    state, word = _draw(state, noise, group, key, desk, copying)
+                    coming[k] = _row_of(word, slots, output_rows, model_rows, row_bytes, copying)
+                for piece in range(desks.counts[desk, 0]):
+                    end = desks.pieces[desk, piece, 2]
+                    for centre in range(desks.pieces[desk, piece, 0], desks.pieces[desk, piece, 1]):
+                        state = step_of(state)
+                        reach = int64(window)
+                        if plan.dynamic[0]:
+                            reach -= int64(((state >> uint64(48)) * uint64(window)) >> uint64(16))
+                        count = 0
+                        for at in range(max(begin, centre - reach), min(end, centre + reach + 1)):
+                            contexts[count] = input_rows + int64(words[at]) * row_bytes
+                            count += 1 if at != centre else 0
+                        if centre + window + 1 < end:
+                            prefetch_row(input_rows + int64(words[centre + window + 1]) * row_bytes, chunks)
+                        if centre + 1 < end:
+                            prefetch_row(output_rows + int64(words[centre + 1]) * row_bytes, chunks)
+                        targets[0] = output_rows + int64(words[centre]) * row_bytes
+                        twice = 0
+                        for k in range(1, n_targets):
+                            row = coming[k - 1]
+                            tries = 0
+                            while row == targets[0]:
                                 state, word = _draw(state, noise, group, key, desk, copying)
-                                coming[k - 1] = _row_of(word, slots, output_rows, model_rows, row_bytes, copying)
-                                prefetch_row(coming[k - 1], chunks)
-                            if twice:
-                                _set_apart(targets, n_targets, twice, spare)
-                            n, rows, others = int64(count), contexts.ctypes.data, targets.ctypes.data
-                            weight, back = weights[0] / count + weights[1], weights[2] / count + weights[3]
-                            if cbow:
-                                update_mean(first_block, 1, chunks, rows, n, others, rate, weight, back, loss)
-                                for block in range(blocks - 1):
-                                    others = targets[first_block + block * TARGETS_AT_ONCE :].ctypes.data
-                                    update_mean(TARGETS_AT_ONCE, 0, chunks, rows, n, others, rate, weight, back, loss)
-                            else:
-                                update_pairs(first_block, 1, chunks, rows, n, others, rate, errors, loss)
-                                for block in range(blocks - 1):
-                                    others = targets[first_block + block * TARGETS_AT_ONCE :].ctypes.data
-                                    update_pairs(TARGETS_AT_ONCE, 0, chunks, rows, n, others, rate, errors, loss)
-                            if twice:
-                                _put_together(targets, n_targets, twice, spare)
-                            predictions += 1 if cbow else count
-                        begin = end
-                    desks.counts[desk, 2] += predictions
-            if work & MERGE:
-                merge(inputs, outputs, desks, first, step, plan.settling[number])
+                                if tries >= _TRIES:  # nearly all text is one word: take one of the first two groups
+                                    word = _member(int64(tries & 1), group, key, desk, state, copying)
+                                row = _row_of(word, slots, output_rows, model_rows, row_bytes, copying)
+                                tries += 1
+                            for earlier in range(1, k):
+                                twice |= int64(row == targets[earlier]) << k
+                            targets[k] = row
+                            state, word = _draw(state, noise, group, key, desk, copying)
+                            coming[k - 1] = _row_of(word, slots, output_rows, model_rows, row_bytes, copying)
+                            prefetch_row(coming[k - 1], chunks)
+                        if twice:
+                            _set_apart(targets, n_targets, twice, spare)
+                        n, rows, others = int64(count), contexts.ctypes.data, targets.ctypes.data
+                        weight, back = weights[0] / count + weights[1], weights[2] / count + weights[3]
+                        if cbow:
+                            update_mean(first_block, 1, chunks, rows, n, others, rate, weight, back, loss)
+                            for block in range(blocks - 1):
+                                others = targets[first_block + block * TARGETS_AT_ONCE :].ctypes.data
+                                update_mean(TARGETS_AT_ONCE, 0, chunks, rows, n, others, rate, weight, back, loss)
+                        else:
+                            update_pairs(first_block, 1, chunks, rows, n, others, rate, errors, loss)
+                            for block in range(blocks - 1):
+                                others = targets[first_block + block * TARGETS_AT_ONCE :].ctypes.data
+                                update_pairs(TARGETS_AT_ONCE, 0, chunks, rows, n, others, rate, errors, loss)
+                        if twice:
+                            _put_together(targets, n_targets, twice, spare)
+                        predictions += 1 if cbow else count
+                    begin = end
+                desks.counts[desk, 2] += predictions
+            if copying:
+                meet(gathering, threads)
+                merge(inputs, outputs, desks, thread, threads, plan.settling[number])
+                meet(gathering, threads)
 
     return run_rounds

@@ -1,13 +1,12 @@
 """Rounds of training, shared between threads.
 
-A round is a part of the text on each desk. In a deterministic training the threads wait for each other between laying
-out, training and merging (`parts.py`), and the number of desks is a setting; in a free one (`fast`) each thread has one
-desk and goes ahead as it can.
+A round is a part of the text on each desk. In a deterministic training the threads meet between laying out, training
+and merging (`parts.py`), and the number of desks is a setting; in a free one (`fast`) each thread has one desk and goes
+ahead as it can.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -20,7 +19,8 @@ from pellucid.errors import UserError
 from pellucid.randomness import derived_seed
 from pellucid.word2vec.config import VectorsConfig
 from pellucid.word2vec.huffman import huffman_tree
-from pellucid.word2vec.negative_sampling import LAY_OUT, MERGE, TRAIN, negative_sampling
+from pellucid.word2vec.meeting import new_meeting
+from pellucid.word2vec.negative_sampling import negative_sampling
 from pellucid.word2vec.noise import noise_table
 from pellucid.word2vec.parts import Plan, Text, cut_into_parts, new_desks, new_rows
 from pellucid.word2vec.softmax import softmax_rounds
@@ -28,6 +28,8 @@ from pellucid.word2vec.subsampling import keep_probabilities, keep_thresholds
 from pellucid.word2vec.text import EncodedText
 
 __all__ = ["Model", "RoundResult", "Rounds", "cbow_weights", "loss_of"]
+
+Floats = NDArray[numpy.float64]
 
 DESKS = 4
 _SMALL_VOCABULARY = 2000  # below it desks would have too few words of their own to draw
@@ -38,6 +40,10 @@ _FREE_PART_WORDS = 2000
 _GROUP = 8
 _MOST_WORDS_OF_FULL_SOFTMAX = 50_000
 _SETTLING = 1.0  # how far of its way a row goes in an occurrence of its word, divided by the learning rate
+
+
+RateAt = Callable[[Floats], Floats]
+"""Learning rates by the progress of the whole training, 0 to 1."""
 
 
 class RoundResult(NamedTuple):
@@ -117,6 +123,8 @@ class Rounds:
             copying=self.copying,
         )
         self._pool: ThreadPoolExecutor | None = None
+        self._gathering = new_meeting()
+        self._planned: tuple[int, Plan] | None = None
 
     @contextmanager
     def started(self) -> Iterator[Rounds]:
@@ -130,48 +138,44 @@ class Rounds:
             finally:
                 self._pool = None
 
-    def run(self, epoch: int, first: int, last: int, rate_at: Callable[[float], float]) -> RoundResult:
+    def run(self, epoch: int, first: int, last: int, rate_at: RateAt) -> RoundResult:
         """Run rounds `first` to `last` (exclusive) of an epoch."""
-        plan = self._plan(epoch, rate_at)
+        if self._planned is None or self._planned[0] != epoch:
+            self._planned = (epoch, self._plan(epoch, rate_at))
+        plan = self._planned[1]
         self.desks.counts[:, 2:4], self.desks.nats[:] = 0, 0
         self.desks.loss[:, :16], self.desks.loss[:, 16:32] = 1, 0
         if self._pool is None:
-            self._work(plan, first, last, 0, 1, LAY_OUT | TRAIN | (MERGE if self.copying else 0))
+            self._work(plan, first, last, 0)
         else:
-            barrier = threading.Barrier(self.threads)
-            jobs = [
-                self._pool.submit(self._share, plan, first, last, thread, barrier) for thread in range(self.threads)
-            ]
+            jobs = [self._pool.submit(self._work, plan, first, last, thread) for thread in range(self.threads)]
             for job in jobs:
                 job.result()
         loss = sum(loss_of(of_desk) for of_desk in self.desks.loss) + float(self.desks.nats.sum())
         return RoundResult(loss, int(self.desks.counts[:, 2].sum()), int(self.desks.counts[:, 3].sum()))
 
-    def _share(self, plan: Plan, first: int, last: int, thread: int, barrier: threading.Barrier) -> None:
+    def _work(self, plan: Plan, first: int, last: int, thread: int) -> None:
         """Do a thread's share of some rounds."""
-        if not self.copying:
-            self._work(plan, first, last, thread, self.threads, LAY_OUT | TRAIN)
-            return
-        try:
-            for number in range(first, last):
-                for work in (LAY_OUT, TRAIN, MERGE):
-                    self._work(plan, number, number + 1, thread, self.threads, work)
-                    barrier.wait()
-        except BaseException:
-            barrier.abort()
-            raise
-
-    def _work(self, plan: Plan, first: int, last: int, desk: int, step: int, work: int) -> None:
         self._run(
-            self.text, *self.model, self._targets, self.desks, plan, self.config.window, first, last, desk, step, work
+            self.text,
+            *self.model,
+            self._targets,
+            self.desks,
+            plan,
+            self.config.window,
+            first,
+            last,
+            thread,
+            self.threads,
+            self._gathering,
         )
 
-    def _plan(self, epoch: int, rate_at: Callable[[float], float]) -> Plan:
+    def _plan(self, epoch: int, rate_at: RateAt) -> Plan:
         """Return what the rounds of an epoch need; nothing of it depends on threads."""
         borders = self.text.borders
         begin = borders[numpy.minimum(numpy.arange(self.rounds) * len(self.desks.counts), len(borders) - 1)]
         progress = (epoch + begin / borders[-1]) / self.config.epochs
-        rates = numpy.array([rate_at(float(share)) for share in progress], numpy.float32)
+        rates = rate_at(progress).astype(numpy.float32)
         keys = numpy.random.Generator(numpy.random.PCG64(derived_seed(self.config.seed, "rounds", epoch)))
         return Plan(
             seed=numpy.array([derived_seed(self.config.seed, "parts", epoch)], numpy.uint64),

@@ -99,9 +99,9 @@ def softmax_rounds(
     window: Any,
     first_round: Any,
     last_round: Any,
-    first: Any,
-    step: Any,
-    work: Any,
+    thread: Any,
+    threads: Any,
+    gathering: Any,
 ) -> Any:
     """Take rounds on, as `negative_sampling` does, in place; `plan.full` and `plan.cbow` tell objective and model."""
     n_desks, weights, full, cbow = len(desks.counts), plan.weights, plan.full[0], plan.cbow[0]
@@ -110,7 +110,7 @@ def softmax_rounds(
     probabilities = numpy.zeros(len(outputs), numpy.float32)
     for number in range(first_round, last_round):
         rate = plan.rates[number]
-        for desk in range(first, n_desks, step):
+        for desk in range(thread, n_desks, threads):
             lay_out(text, inputs, outputs, desks, desk, number * n_desks + desk, window, plan.seed[0], False)
             words, state, begin = desks.words[desk], desks.state[desk, 0], int64(0)
             loss, predictions = 0.0, 0

@@ -118,10 +118,11 @@ class Training:
         """Train, and yield a record about twice a second and at the end of each pass."""
         at_once = 1
         with self._trainer.started() as trainer:
+            trainer.run(self._epoch, 0, 0, self._learning_rates)  # fetches or compiles the machine code
             while self._epoch < self.config.epochs:
                 clock = time.monotonic()
                 last = min(trainer.rounds, self._round + at_once)
-                result = trainer.run(self._epoch, self._round, last, self._learning_rate)
+                result = trainer.run(self._epoch, self._round, last, self._learning_rates)
                 seconds = max(time.monotonic() - clock, 1e-9)
                 step = self._counted(result, last, seconds)
                 at_once = max(1, min(2 * at_once, round(at_once * _SECONDS_A_STEP / seconds)))
@@ -146,7 +147,7 @@ class Training:
             epoch=epoch,
             loss=loss,
             epoch_loss=self.losses[-1] if ended else None,
-            learning_rate=self._learning_rate(self.progress),
+            learning_rate=float(self._learning_rates(numpy.array(self.progress))),
             words=self._words,
             seconds=self._seconds,
             words_per_second=result.words / seconds,
@@ -173,9 +174,9 @@ class Training:
         }
         return WordVectors(words, inputs, outputs, counts, about)
 
-    def _learning_rate(self, progress: float) -> float:
+    def _learning_rates(self, progress: NDArray[numpy.float64]) -> NDArray[numpy.float64]:
         first, last = self.config.first_learning_rate, self.config.end_learning_rate
-        return first + (last - first) * min(1.0, progress)
+        return first + (last - first) * numpy.minimum(1.0, progress)
 
     def _check_finite(self, loss: float) -> None:
         if not math.isfinite(loss) or not self._trainer.model.finite():

@@ -62,7 +62,7 @@ def test_training_is_what_plain_python_does(tmp_path: Path, model: str, settings
     trainer.model.inputs[:] *= 10
     trainer.model.outputs[:] = trainer.model.inputs[::-1]
     plain = twin(text, config, trainer)
-    plan = trainer._plan(0, training._learning_rate)
+    plan = trainer._plan(0, training._learning_rates)
     losses = [step.epoch_loss for step in training]
     for number in range(trainer.rounds):
         plain.run_round(number, int(plan.keys[number]), float(plan.rates[number]), float(plan.settling[number]))
@@ -73,7 +73,7 @@ def test_training_is_what_plain_python_does(tmp_path: Path, model: str, settings
 
 
 def twin(text: EncodedText, config: VectorsConfig, trainer: Rounds) -> PlainTraining:
-    plan, noise = trainer._plan(0, lambda _: 0.0), trainer._targets
+    plan, noise = trainer._plan(0, numpy.zeros_like), trainer._targets
     assert isinstance(noise, Noise)
     return PlainTraining(
         ids=text.ids.ids.tolist(),
@@ -116,7 +116,7 @@ def test_a_sentence_that_is_cut_loses_no_pair(tmp_path: Path) -> None:
     settings = {"sample": 0.0, "window": 4, "dynamic_window": False, "epochs": 1, "d": 4}
     for extra in ({"part_words": 10_000}, {"part_words": 50}, {"part_words": 37, "desks": 3}):
         trainer = Rounds(text, vectors_config({**settings, **extra}), 1)
-        result = trainer.run(0, 0, trainer.rounds, lambda _: 0.01)
+        result = trainer.run(0, 0, trainer.rounds, lambda progress: progress * 0 + 0.01)
         assert result.predictions == sum(min(4, at) + min(4, 999 - at) for at in range(1000))
         assert result.words == 1000
 

@@ -1,0 +1,48 @@
+from pathlib import Path
+
+import pytest
+
+from pellucid import WordVectors
+from pellucid.errors import UserError
+from pellucid.word2vec.concordance import places_of
+
+LINES = ["the cat sat", "a dog sat", "catalogue", "the dog and the cat", "", "Cat"]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "text.txt"
+    path.write_text("\n".join(LINES) + "\n", encoding="utf-8")
+    return path
+
+
+def test_places_are_lines_of_the_file_those_with_both_words_first(file: Path) -> None:
+    ((places, sentences, shared),) = places_of(["cat"], file, beside="dog", examples=5)
+    assert [(place.line, place.text, place.shared) for place in places] == [
+        (4, "the dog and the cat", True),
+        (1, "the cat sat", False),
+    ]
+    assert places[0].file == str(file)
+    assert (sentences, shared) == (2, 1)
+
+
+def test_reading_is_that_of_the_training(file: Path) -> None:
+    ((places, sentences, _),) = places_of(["cat"], file, beside="dog", lowercase=True)
+    assert sentences == 3 and [place.line for place in places] == [4, 1, 6]
+    ((places, _, _),) = places_of(["t"], file, beside="x", tokenizer="characters", examples=1)
+    assert places[0].line == 1
+
+
+def test_sentences_that_are_lists_have_numbers() -> None:
+    ((places, _, _),) = places_of(["b"], [["a"], ["b", "c"]], beside="c")
+    assert places == ((None, 2, "b c", True),)
+    with pytest.raises(UserError, match="a sentence is a string"):
+        places_of(["b"], ["a b"], beside="c")  # type: ignore[list-item]
+
+
+def test_neighbours_come_with_their_sentences(file: Path) -> None:
+    vectors = WordVectors(["cat", "dog", "sat"], [[1, 0], [0.9, 0.1], [0, 1]])
+    (dog, sat) = vectors.neighbours("cat", file, examples=1)
+    assert (dog.word, dog.sentences, dog.shared) == ("dog", 2, 1)
+    assert dog.score == pytest.approx(vectors.similarity("cat", "dog"))
+    assert dog.places[0].line == 4 and sat.places[0].line == 1
