@@ -17,6 +17,7 @@ COMMANDS = (
     ("demo",),
     ("doctor",),
     ("train", "translator"),
+    ("train", "vectors"),
     ("train", "settings"),
     ("translate",),
     ("score",),
@@ -29,6 +30,9 @@ COMMANDS = (
     ("vectors", "axis"),
     ("vectors", "bias"),
     ("vectors", "align"),
+    ("vectors", "neighbours"),
+    ("vectors", "stability"),
+    ("vectors", "map"),
     ("vectors", "convert"),
 )
 

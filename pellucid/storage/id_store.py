@@ -176,8 +176,8 @@ class IdStoreWriter:
 
     def _write_arrays(self, ids: NDArray[numpy.int32], ends: NDArray[numpy.int64]) -> None:
         try:
-            self._files[0].write(ids.tobytes())
-            self._files[1].write(ends.astype(_ENDS, copy=False).tobytes())
+            self._files[0].write(numpy.ascontiguousarray(ids).data)
+            self._files[1].write(numpy.ascontiguousarray(ends, _ENDS).data)
         except OSError as error:
             raise write_error(self.path, error) from error
 

@@ -38,6 +38,7 @@ from pellucid.training.prepare import (
     token_counts,
     write_tokenizers,
 )
+from pellucid.training.pretrained_embeddings import check_vectors, freeze_rows, read_matched, start_embeddings
 from pellucid.training.recipe import TranslatorRecipe, check_kept, load_recipe, settings_of_file
 from pellucid.training.run_folder import AVERAGED, RunFolder, restore, validation_loss, weights_in_place
 from pellucid.training.state import Step
@@ -98,6 +99,14 @@ def train_translator(
     chosen = _recipe_of(folder, recipe, given) if resume else load_recipe(recipe, given)
     if start_from is not None and not (resume and latest_checkpoint(folder)):
         chosen = _recipe_from(Path(start_from), folder, chosen, given)
+    if chosen.model.embeddings is not None and not (resume and latest_checkpoint(folder)):
+        if start_from is not None:
+            raise UsageError(
+                "a translator that is trained on has its embeddings already",
+                where="--model.embeddings",
+                hint="Leave out --from or --model.embeddings.",
+            )
+        check_vectors(chosen.model.embeddings, chosen.model.d_model)
     if chosen.training.steps is None and chosen.training.minutes is None:
         raise UsageError("nothing says how long to train", hint="Give --minutes or --steps.")
     run = _Request(
@@ -150,12 +159,20 @@ def _train(asked: _Request) -> Iterator[Step]:
         _take_weights(model, asked.start_from)
     elif checkpoint is None:
         _first_weights(model, recipe, prepared)
+        if recipe.model.embeddings is not None:
+            vectors = check_vectors(recipe.model.embeddings, recipe.model.d_model)
+            counts = token_counts(prepared.train)
+            both = (prepared.tokenizers.source, prepared.tokenizers.target)
+            for covered in start_embeddings(model, both, vectors, counts, data):
+                asked.talk(covered.as_line())
     observer = RunFolder(folder, prepared, prepared.report["languages"][1])
     run = _new_run(recipe, prepared, model.to(asked.device), observer, clock)
     if checkpoint is not None:
         _warn_of_other_text(asked, prepared)
         restore(run, checkpoint, folder)
         asked.talk(f"Going on from step {run.state.step:,}")
+    if recipe.model.freeze_embeddings and recipe.model.embeddings is not None:
+        freeze_rows(run.model, run.optimizer, read_matched(data))
     _fit_memory(run, folder, recipe)
     yield from train(run)
     if not run.state.step:
@@ -191,7 +208,7 @@ def _prepared_anew(asked: _Request, data: Path, clock: Clock) -> tuple[Translato
     if recipe.training.adapt:
         dtype = training_dtype(recipe.training.precision, asked.device)
         tokens = expected_tokens(recipe, clock.seconds(), asked.device, dtype)
-        fixed = asked.given | ({"model.d_model"} if asked.start_from else set())
+        fixed = asked.given | ({"model.d_model"} if asked.start_from or recipe.model.embeddings else set())
         recipe, said = adapt(recipe, fixed, tokens, int(prepared.train.target.lengths.sum()))
         for line in said:
             asked.talk(line)

@@ -20,7 +20,7 @@ from pellucid.corpus.text_files import read_blocks, read_lines, refuse_utf16
 from pellucid.errors import UserError
 from pellucid.storage.id_store import IdStore, IdStoreWriter
 from pellucid.word2vec.segmenting import Segmenter, segmenter
-from pellucid.word2vec.word_table import WordTable
+from pellucid.word2vec.word_table import WordTable, renumber
 
 __all__ = ["EncodedText", "Source", "encode_text", "files_of"]
 
@@ -123,10 +123,9 @@ def encode_text(
     new_number[order] = numpy.arange(len(order), dtype=numpy.int32)
     with IdStoreWriter(folder / "ids") as writer:
         for ids, lengths in _blocks(numbers):
-            renamed = new_number[ids]
-            kept = renamed >= 0
-            ends = numpy.concatenate([[0], numpy.cumsum(kept)])[numpy.concatenate([[0], numpy.cumsum(lengths)])]
-            writer.extend(renamed[kept], numpy.diff(ends))
+            kept, kept_lengths = numpy.empty_like(ids), numpy.empty_like(lengths)
+            count = renumber(ids, lengths, new_number, kept, kept_lengths)
+            writer.extend(kept[:count], kept_lengths)
         store = writer.close()
     numbers.remove()
     words_read = int(counted.counts.sum())

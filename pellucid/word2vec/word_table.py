@@ -5,16 +5,16 @@ Each different word gets a number when it is first seen. A word is what stands b
 makes words out of them must look.
 """
 
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy
-from numba import int32, int64, uint64
+from numba import int32, int64, types, uint64
 from numpy.typing import NDArray
 
 from pellucid.kernels import kernel
+from pellucid.word2vec.lanes import Builder, Int64, instruction
 
-__all__ = ["Scan", "WordTable"]
+__all__ = ["Scan", "WordTable", "renumber"]
 
 _SLOTS = 1 << 16
 _LETTERS = 1 << 20
@@ -23,14 +23,14 @@ _LETTERS = 1 << 20
 class _Table(NamedTuple):
     """What the kernel looks words up in.
 
-    `slots` holds number + 1 and, above it, 32 bits of the hash; 0 is free. Word n is letters[starts[n]:starts[n + 1]].
-    `sizes` are how many words and letters there are.
+    `slots` holds number + 1 and, above it, 32 bits of the hash; 0 is free. `entries` has for each word its first
+    eight letters as a number, start and length in `letters`, and count, which lie together because they are needed
+    together: words of up to eight letters are told apart without a look at `letters`. `sizes` are how many words and
+    letters there are.
     """
 
     slots: NDArray[numpy.uint64]
-    hashes: NDArray[numpy.uint64]
-    counts: NDArray[numpy.int64]
-    starts: NDArray[numpy.int64]
+    entries: NDArray[numpy.uint64]
     letters: NDArray[numpy.uint8]
     sizes: NDArray[numpy.int64]
 
@@ -49,9 +49,7 @@ class WordTable:
     def __init__(self) -> None:
         self._table = _Table(
             numpy.zeros(_SLOTS, numpy.uint64),
-            numpy.zeros(_SLOTS // 2, numpy.uint64),
-            numpy.zeros(_SLOTS // 2, numpy.int64),
-            numpy.zeros(_SLOTS // 2 + 1, numpy.int64),
+            numpy.zeros((_SLOTS // 2, 4), numpy.uint64),
             numpy.zeros(_LETTERS, numpy.uint8),
             numpy.zeros(2, numpy.int64),
         )
@@ -62,13 +60,13 @@ class WordTable:
     @property
     def counts(self) -> NDArray[numpy.int64]:
         """How often each word was seen."""
-        return self._table.counts[: len(self)]
+        return self._table.entries[: len(self), 3].astype(numpy.int64)
 
     def words(self) -> list[bytes]:
         """Return all words in the order of their numbers."""
         whole = self._table.letters.tobytes()
-        starts = self._table.starts[: len(self) + 1].tolist()
-        return [whole[start:end] for start, end in pairwise(starts)]
+        starts, lengths = self._table.entries[: len(self), 1].tolist(), self._table.entries[: len(self), 2].tolist()
+        return [whole[start : start + length] for start, length in zip(starts, lengths, strict=True)]
 
     def scan(self, block: bytes | memoryview, last: bool) -> Scan:
         """Count and number the words of a block.
@@ -89,34 +87,64 @@ class WordTable:
         table, size = self._table, len(self)
         if 2 * (size + 1) > len(table.slots):
             slots = numpy.zeros(4 * len(table.slots), numpy.uint64)
-            _enter(table.hashes[:size], slots)
-            half = len(slots) // 2
-            table = table._replace(
-                slots=slots,
-                hashes=_longer(table.hashes, half),
-                counts=_longer(table.counts, half),
-                starts=_longer(table.starts, half + 1),
-            )
+            _enter(table.entries[:size], table.letters, slots)
+            table = table._replace(slots=slots, entries=_longer(table.entries, len(slots) // 2))
         else:
             table = table._replace(letters=_longer(table.letters, 2 * len(table.letters)))
         self._table = table
 
 
 def _longer(array: NDArray[Any], length: int) -> NDArray[Any]:
-    grown = numpy.zeros(length, array.dtype)
+    grown = numpy.zeros((length, *array.shape[1:]), array.dtype)
     grown[: len(array)] = array
     return grown
 
 
+@instruction
+def _eight(typing_context: Any, address: Any) -> Any:
+    """Return the eight bytes at an address as a number, the first byte being the lowest."""
+
+    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
+        return builder.load(builder.inttoptr(arguments[0], Int64.as_pointer()), align=1)
+
+    return types.uint64(types.int64), emit
+
+
 @kernel
-def _enter(hashes: Any, slots: Any) -> None:
-    """Put words of these hashes, all different, into an empty table."""
+def _key(letters: Any, start: Any, length: Any) -> Any:
+    """Return the first eight of some letters as a number, zeros for those that there are not."""
+    if start + 8 <= len(letters):
+        key = _eight(letters.ctypes.data + start)
+        return key if length >= 8 else key & ((uint64(1) << uint64(8 * length)) - uint64(1))
+    key = uint64(0)
+    for i in range(min(length, 8)):
+        key |= uint64(letters[start + i]) << uint64(8 * i)
+    return key
+
+
+@kernel
+def _hash(letters: Any, start: Any, length: Any, key: Any) -> Any:
+    """Return a hash of some letters, of which `key` are the first eight."""
+    value = (key ^ uint64(length)) * uint64(0x9E3779B97F4A7C15)
+    for at in range(8, length, 8):
+        value ^= value >> uint64(32)
+        value = (value ^ _key(letters, start + at, length - at)) * uint64(0x9E3779B97F4A7C15)
+    value ^= value >> uint64(32)
+    value *= uint64(0xD6E8FEB86659FD93)
+    return value ^ (value >> uint64(32))
+
+
+@kernel
+def _enter(entries: Any, letters: Any, slots: Any) -> None:
+    """Put words, all different, into an empty table."""
     mask = uint64(len(slots) - 1)
-    for number in range(len(hashes)):
-        place = hashes[number] & mask
+    for number in range(len(entries)):
+        start, length = int64(entries[number, 1]), int64(entries[number, 2])
+        value = _hash(letters, start, length, entries[number, 0])
+        place = value & mask
         while slots[place]:
             place = (place + uint64(1)) & mask
-        slots[place] = (hashes[number] >> uint64(32) << uint64(32)) | uint64(number + 1)
+        slots[place] = (value >> uint64(32) << uint64(32)) | uint64(number + 1)
 
 
 @kernel
@@ -156,7 +184,7 @@ def _same(data: Any, start: Any, letters: Any, begin: Any, length: Any) -> Any:
 @kernel
 def _scan(data: Any, last: Any, table: Any, numbers: Any, ends: Any, done: Any) -> Any:
     """Go on with a block from `done`; return False if the table must grow before the next word."""
-    slots, letters = table.slots, table.letters
+    slots, entries, letters = table.slots, table.entries, table.letters
     mask = uint64(len(slots) - 1)
     at, found, sentences = done[0], done[1], done[2]
     size, used = table.sizes[0], table.sizes[1]
@@ -173,44 +201,66 @@ def _scan(data: Any, last: Any, table: Any, numbers: Any, ends: Any, done: Any) 
             at += length
             continue
         start = at
-        value = uint64(0xCBF29CE484222325)
         while at < len(data):
             letter = data[at]
             if letter <= 32 or 0xC2 <= letter <= 0xE3:
                 length = _space(data, at)
                 if length > 0 or (length < 0 and not last):
                     break
-            value = (value ^ uint64(letter)) * uint64(0x100000001B3)
             at += 1
         if not last and (at == len(data) or length < 0):
             at = start
             break
-        value ^= value >> uint64(29)
+        size_of_word = at - start
+        key = _key(data, start, size_of_word)
+        value = _hash(data, start, size_of_word, key)
         tag, place = value >> uint64(32), value & mask
         number = int64(-1)
         while slots[place]:
             if slots[place] >> uint64(32) == tag:
                 candidate = int64(slots[place] & uint64(0xFFFFFFFF)) - 1
-                begin = table.starts[candidate]
-                if table.starts[candidate + 1] - begin == at - start and _same(data, start, letters, begin, at - start):
+                same = entries[candidate, 0] == key and int64(entries[candidate, 2]) == size_of_word
+                if same and (
+                    size_of_word <= 8 or _same(data, start, letters, int64(entries[candidate, 1]), size_of_word)
+                ):
                     number = candidate
                     break
             place = (place + uint64(1)) & mask
         if number < 0:
-            if 2 * (size + 1) > len(slots) or used + at - start > len(letters):
+            if 2 * (size + 1) > len(slots) or used + size_of_word > len(letters):
                 at, whole = start, False
                 break
             number = size
             slots[place] = (tag << uint64(32)) | uint64(number + 1)
-            table.hashes[number] = value
-            for i in range(at - start):
+            entries[number, 0], entries[number, 1], entries[number, 2] = key, used, size_of_word
+            for i in range(size_of_word):
                 letters[used + i] = data[start + i]
-            used += at - start
+            used += size_of_word
             size += 1
-            table.starts[size] = used
-        table.counts[number] += 1
+        entries[number, 3] += uint64(1)
         numbers[found] = int32(number)
         found += 1
     done[0], done[1], done[2] = at, found, sentences
     table.sizes[0], table.sizes[1] = size, used
     return whole
+
+
+@kernel
+def renumber(numbers: Any, lengths: Any, new_number: Any, kept: Any, kept_lengths: Any) -> Any:
+    """Give words new numbers, leave out those whose new number is −1, and return how many words are kept.
+
+    Args:
+        numbers, lengths: of sentences.
+        new_number: int32 [words].
+        kept, kept_lengths: overwritten with the new numbers and lengths of sentences.
+    """
+    at, written = 0, 0
+    for sentence in range(len(lengths)):
+        before = written
+        for _ in range(lengths[sentence]):
+            number = new_number[numbers[at]]
+            kept[written] = number
+            written += 1 if number >= 0 else 0
+            at += 1
+        kept_lengths[sentence] = written - before
+    return written

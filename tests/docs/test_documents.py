@@ -38,7 +38,7 @@ def test_every_command_has_its_place_on_the_page() -> None:
 PAGES = ["README.md", "README.zh.md", "CONTRIBUTING.md", "recipes/README.md", "recipes/README.zh.md"]
 
 
-@pytest.mark.parametrize("page", [*PAGES, "benchmarks/README.md"])
+@pytest.mark.parametrize("page", [*PAGES, "benchmarks/README.md", "docs/guides/from-gensim.md"])
 def test_links_lead_to_files(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     targets = re.findall(r"\]\((?!https?:)([^)#]+)", text)
