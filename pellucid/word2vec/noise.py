@@ -3,8 +3,8 @@
 A word of count c is drawn with a probability in proportion to c^exponent. Words are drawn in two steps: a *group* of
 neighbours in the order of frequency, by Vose's alias method, and one of its members, all being alike, which is taken
 with probability c^exponent / (the largest of the group), else the drawing starts anew. So the table has an entry a
-group and not a word, and those who draw at the same time can be given different members of each group, which makes them
-draw different words (`parts.py`).
+group and not a word, and those who draw at the same time can be given different members of each group, which makes
+them draw different words (`parts.py`).
 
 Source:
     Mikolov et al. 2013 (Distributed Representations), sec. 2.2, for the exponent 3/4; Vose 1991.
@@ -24,15 +24,13 @@ class Noise(NamedTuple):
     """A table to draw words from; all probabilities in units of 2⁻³².
 
     Attributes:
-        threshold: uint32 [groups], below which the group itself is drawn, and its alias otherwise.
-        alias: int32 [groups].
-        sure: uint32 [groups], up to which any member is taken without a look at `accept`.
+        entries: uint32 [groups 4], which lie together because they are needed together: the threshold below which the
+            group itself is drawn, and its alias otherwise; the alias; and up to which any member of the one or the
+            other is taken without a look at `accept`.
         accept: uint32 [groups · size], up to which a member is taken; 0 where there is no such word.
     """
 
-    threshold: NDArray[numpy.uint32]
-    alias: NDArray[numpy.int32]
-    sure: NDArray[numpy.uint32]
+    entries: NDArray[numpy.uint32]
     accept: NDArray[numpy.uint32]
 
 
@@ -40,19 +38,21 @@ def noise_table(counts: ArrayLike, exponent: float, size: int) -> Noise:
     """Return the table for words of these counts, in groups of `size`.
 
     Args:
-        counts: [vocab_size], each at least 1.
+        counts: [vocab_size]; words of count 0 are not drawn.
         exponent: 0.75 in the paper; 1 draws words as often as they occur, 0 all alike.
         size: members of a group.
     """
-    weights = numpy.asarray(counts, numpy.float64) ** exponent
+    given = numpy.asarray(counts, numpy.float64)
+    weights = numpy.where(given > 0, numpy.maximum(given, 1) ** exponent, 0)
     groups = -(-len(weights) // size)
     members = numpy.zeros((groups, size))
     members.reshape(-1)[: len(weights)] = weights
     largest = members.max(axis=1)
-    shares = members / largest[:, None]
     threshold, alias = _alias(largest / largest.sum())
-    accept = _units(shares)
-    return Noise(threshold, alias, accept.min(axis=1), accept.reshape(-1))
+    accept = _units(members / numpy.maximum(largest, 1e-300)[:, None])
+    sure = accept.min(axis=1)
+    entries = numpy.stack([threshold, alias.astype(numpy.uint32), sure, sure[alias]], axis=1)
+    return Noise(numpy.ascontiguousarray(entries), accept.reshape(-1))
 
 
 def _alias(probabilities: NDArray[numpy.float64]) -> tuple[NDArray[numpy.uint32], NDArray[numpy.int32]]:

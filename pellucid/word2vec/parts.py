@@ -76,7 +76,7 @@ class Desks(NamedTuple):
         inputs, outputs: float32 [copies, width], the copies.
         outputs_before: float32 [copies, width], output rows as they were; in the model they may change meanwhile.
         contexts, targets: int64, lists of addresses of rows.
-        coming: int64, addresses of the next window's false targets.
+        drawn: int64, addresses of all false targets of the part, those of a window one after another.
         errors: float32, see `updates.update_pairs`.
         spare: float32 [2 (negative + 1), width], rows to work with.
         loss: float32 [32], see `lanes.truth`.
@@ -95,7 +95,7 @@ class Desks(NamedTuple):
     outputs_before: NDArray[numpy.float32]
     contexts: NDArray[numpy.int64]
     targets: NDArray[numpy.int64]
-    coming: NDArray[numpy.int64]
+    drawn: NDArray[numpy.int64]
     errors: NDArray[numpy.float32]
     spare: NDArray[numpy.float32]
     loss: NDArray[numpy.float32]
@@ -158,7 +158,7 @@ def new_desks(
         outputs_before=new_rows(number, copies, d),
         contexts=new_rows(number, 2 * window, dtype=numpy.int64),
         targets=new_rows(number, 2 * (negative + 1), dtype=numpy.int64),
-        coming=new_rows(number, negative, dtype=numpy.int64),
+        drawn=new_rows(number, (longest + 2) * negative, dtype=numpy.int64),
         errors=new_rows(number, (2 * window + 1) * 8),
         spare=new_rows(number, 2 * (negative + 1), d),
         loss=loss,

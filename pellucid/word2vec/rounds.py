@@ -37,7 +37,7 @@ _SMALL_TEXT = 200_000  # words; below it one desk is fast enough, and plain grad
 _WORDS_A_DESK = 16  # the fewest that a desk may have to draw negatives from in a round
 _PART_WORDS, _LEAST_PART_WORDS = 400, 100
 _FREE_PART_WORDS = 2000
-_GROUP = 8
+_GROUP = 4  # at least so many words share an entry of the noise table, so that more of it stays in the cache
 _MOST_WORDS_OF_FULL_SOFTMAX = 50_000
 _SETTLING = 1.0  # how far of its way a row goes in an occurrence of its word, divided by the learning rate
 
@@ -101,7 +101,8 @@ class Rounds:
         self._targets: NamedTuple
         self._run: Any
         if sampled:
-            group = n_desks if self.copying else 1 if small else _GROUP
+            parties = n_desks if self.copying else 1
+            group = parties if small else parties * -(-_GROUP // parties)
             self._targets = noise_table(text.counts, config.noise_exponent, group)
             self._run = negative_sampling(config.model == "cbow", config.negative, self.model.inputs.shape[1] // 16)
         else:

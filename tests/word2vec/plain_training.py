@@ -107,22 +107,29 @@ class PlainTraining:
             start = stop
         return pieces, state
 
+    def drawn(self, bits: int, key: int, desk: int) -> int | None:
+        """Return the word that random bits stand for."""
+        entries = self.noise.entries
+        product = (bits >> 32) * len(entries)
+        number = product >> 32
+        if bits & 0xFFFFFFFF >= int(entries[number, 0]):
+            number = int(entries[number, 1])
+        sets = self.group // self.parties
+        chosen = ((((bits * 0xD6E8FEB86659FD93) & _MASK) >> 32) * sets >> 32) + number * sets
+        mixed = ((((chosen * 0x9E3779B1) & _MASK) ^ key) * 0x2545F4914F6CDD1D) & _MASK
+        word = chosen * self.parties + (((mixed >> 32) * self.parties >> 32) + desk) % self.parties
+        return word if product & 0xFFFFFFFF < int(self.noise.accept[word]) else None
+
     def draw(self, state: int, key: int, desk: int) -> tuple[int, int]:
         while True:
             state = step_of(state)
-            bits = (state * 0x2545F4914F6CDD1D) & _MASK
-            product = (bits >> 32) * len(self.noise.threshold)
-            number = product >> 32
-            if bits & 0xFFFFFFFF >= int(self.noise.threshold[number]):
-                number = int(self.noise.alias[number])
-            if self.copying:
-                mixed = ((((number * 0x9E3779B1) & _MASK) ^ key) * 0x2545F4914F6CDD1D) & _MASK
-                member = (((mixed >> 32) * self.group >> 32) + desk) % self.group
-            else:
-                member = (state >> 32) * self.group >> 32
-            word = number * self.group + member
-            if product & 0xFFFFFFFF < int(self.noise.accept[word]):
+            word = self.drawn((state * 0x2545F4914F6CDD1D) & _MASK, key, desk)
+            if word is not None:
                 return state, word
+
+    @property
+    def parties(self) -> int:
+        return self.desks if self.copying else 1
 
     def run_round(self, number: int, key: int, rate: float, settling: float) -> None:
         laid_out = [self.laid_out(number * self.desks + desk) for desk in range(self.desks)]
@@ -152,10 +159,8 @@ class PlainTraining:
         desk: int,
         rate: float,
     ) -> None:
-        coming = []
-        for _ in range(self.negative):
-            state, word = self.draw(state, key, desk)
-            coming.append(word)
+        seed, state = state, step_of(state)
+        number = 0
         for words, first, last in pieces:
             for centre in range(first, last):
                 state = step_of(state)
@@ -166,12 +171,15 @@ class PlainTraining:
                     if at != centre
                 ]
                 targets = [words[centre]]
-                for k in range(self.negative):
-                    word = coming[k]
+                for _ in range(self.negative):
+                    bits = start_of(seed, number)
+                    word = self.drawn(bits, key, desk)
+                    if word is None:
+                        _, word = self.draw(bits, key, desk)
                     while word == targets[0]:
                         state, word = self.draw(state, key, desk)
                     targets.append(word)
-                    state, coming[k] = self.draw(state, key, desk)
+                    number += 1
                 self.update(contexts, targets, inputs, outputs, own, rate)
 
     def update(

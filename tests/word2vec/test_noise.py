@@ -10,12 +10,12 @@ UNITS = 2.0**32
 
 def probabilities(noise: Noise, size: int) -> list[float]:
     """Return how often a word comes out, by the table alone: groups drawn evenly, then members, then chances."""
-    groups = len(noise.threshold)
+    groups = len(noise.entries)
     drawn = numpy.zeros(groups)
     for group in range(groups):
-        own = float(noise.threshold[group]) / UNITS
+        own = float(noise.entries[group, 0]) / UNITS
         drawn[group] += own / groups
-        drawn[noise.alias[group]] += (1 - own) / groups
+        drawn[noise.entries[group, 1]] += (1 - own) / groups
     accepted = noise.accept.reshape(groups, size) / UNITS
     shares = drawn[:, None] * accepted / size
     flat: list[float] = (shares / shares.sum()).reshape(-1).tolist()
@@ -34,5 +34,12 @@ def test_words_are_drawn_by_their_counts_to_a_power(counts: list[int], size: int
 
 def test_a_member_that_is_surely_taken_is_one_that_is_always_accepted() -> None:
     noise = noise_table([9, 9, 5, 1, 1], 0.75, 2)
-    assert noise.sure.tolist() == noise.accept.reshape(-1, 2).min(axis=1).tolist()
-    assert noise.sure[2] == 0  # the last group lacks a member
+    least = noise.accept.reshape(-1, 2).min(axis=1)
+    assert noise.entries[:, 2].tolist() == least.tolist()
+    assert noise.entries[:, 3].tolist() == least[noise.entries[:, 1]].tolist()
+    assert least[2] == 0  # the last group lacks a member
+
+
+def test_words_that_do_not_occur_are_never_drawn() -> None:
+    found = probabilities(noise_table([5, 0, 3, 0, 0, 0], 0.75, 2), 2)
+    assert [share > 0 for share in found] == [True, False, True, False, False, False]

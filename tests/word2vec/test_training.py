@@ -84,7 +84,7 @@ def twin(text: EncodedText, config: VectorsConfig, trainer: Rounds) -> PlainTrai
         inputs=trainer.model.inputs.astype(float),
         outputs=trainer.model.outputs.astype(float),
         desks=len(trainer.desks.counts),
-        group=len(trainer.desks.counts) if trainer.copying else 1,
+        group=len(noise.accept) // len(noise.entries),
         copying=trainer.copying,
         cbow=config.model == "cbow",
         negative=config.negative,
