@@ -1,6 +1,7 @@
 """The scripts in the guides run, word for word."""
 
 import os
+import random
 import re
 import subprocess
 import sys
@@ -15,10 +16,12 @@ GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
-    royal = "the king and the queen wear a crown in the castle of the king"
-    plain = "a man and a woman eat bread at home with the man and his wife"
-    lines = [royal, plain, "the woman who is queen and the man who is king", "bread is warm and bread is good"]
-    (tmp_path / "corpus.txt").write_text("\n".join(lines * 30) + "\n", encoding="utf-8")
+    draw, words = (
+        random.Random(1),
+        ["king", "queen", "man", "woman", "crown", "castle", "bread", "home", "wife", "good"],
+    )
+    lines = [" ".join(draw.choices(words, k=8)) + draw.choice(["", " in new york"]) for _ in range(300)]
+    (tmp_path / "corpus.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return tmp_path
 
 

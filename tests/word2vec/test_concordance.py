@@ -37,11 +37,11 @@ def test_sentences_that_are_lists_have_numbers() -> None:
     ((places, _, _),) = places_of(["b"], [["a"], ["b", "c"]], beside="c")
     assert places == ((None, 2, "b c", True),)
     with pytest.raises(UserError, match="a sentence is a string"):
-        places_of(["b"], ["a b"], beside="c")  # type: ignore[list-item]
+        places_of(["b"], ["a b"], beside="c")
 
 
 def test_neighbours_come_with_their_sentences(file: Path) -> None:
-    vectors = WordVectors(["cat", "dog", "sat"], [[1, 0], [0.9, 0.1], [0, 1]])
+    vectors = WordVectors(["cat", "dog", "sat"], [[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]])
     (dog, sat) = vectors.neighbours("cat", file, examples=1)
     assert (dog.word, dog.sentences, dog.shared) == ("dog", 2, 1)
     assert dog.score == pytest.approx(vectors.similarity("cat", "dog"))
