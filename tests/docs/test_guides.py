@@ -16,10 +16,8 @@ GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
-    draw, words = (
-        random.Random(1),
-        ["king", "queen", "man", "woman", "crown", "castle", "bread", "home", "wife", "good"],
-    )
+    draw = random.Random(1)
+    words = ["king", "queen", "man", "woman", "crown", "castle", "bread", "home", "wife", "good"]
     lines = [" ".join(draw.choices(words, k=8)) + draw.choice(["", " in new york"]) for _ in range(300)]
     (tmp_path / "corpus.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return tmp_path
