@@ -1,19 +1,15 @@
 """How many tokens pass through a model at once, by the memory that is free."""
 
-import os
-import re
-from pathlib import Path
-
 import torch
 
 from pellucid.models.config import EncoderDecoderConfig
+from pellucid.models.memory import free_bytes
 
 __all__ = ["LADDER", "fit_micro_batch"]
 
 LADDER = (512, 1024, 2048, 4096, 8192, 16384, 32768, 65536)
 """Token counts a fitted micro-batch is taken from, so that small changes of free memory change nothing."""
 
-MEMINFO = Path("/proc/meminfo")
 SHARE = 0.4  # of the free memory; the rest is for weights, gradients, the optimizer and everybody else
 
 
@@ -24,7 +20,7 @@ def fit_micro_batch(
 
     Raises nothing: where even the lowest rung may not fit, the lowest is returned.
     """
-    free = _free_bytes(device) * SHARE
+    free = free_bytes(device) * SHARE
     per_token = _bytes_per_token(config, max_tokens, dtype)
     if batch_tokens * per_token <= free:
         return batch_tokens
@@ -42,16 +38,3 @@ def _bytes_per_token(config: EncoderDecoderConfig, max_tokens: int, dtype: torch
     width = 12 * attentions * config.d_model + 4 * blocks * config.d_ff
     scores = 2 * attentions * config.n_heads * max_tokens
     return width * (dtype.itemsize + 4) + scores * 4
-
-
-def _free_bytes(device: torch.device) -> float:
-    if device.type == "cuda":
-        return float(torch.cuda.mem_get_info(device)[0])
-    # On Linux, what can be had without swapping: files that the system keeps in idle memory make way.
-    told = MEMINFO.read_text(encoding="utf-8") if MEMINFO.is_file() else ""
-    if found := re.search(r"^MemAvailable: +(\d+) kB$", told, re.MULTILINE):
-        return 1024.0 * int(found[1])
-    try:
-        return float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    except (ValueError, OSError, AttributeError):
-        return 4e9  # a system that does not tell
