@@ -46,20 +46,19 @@ def score(
 
     def scores() -> Iterator[PairScore]:
         with console.progress("Scoring", unit="pairs") as bar:
-            while chunk := [(pair.source, pair.target) for pair in islice(pairs, _CHUNK)]:
-                yield from score_pairs(translator, chunk)
+            while chunk := list(islice(pairs, _CHUNK)):
+                places = [(pair.source_place, pair.target_place) for pair in chunk]
+                yield from score_pairs(translator, [(pair.source, pair.target) for pair in chunk], places=places)
                 bar.advance(len(chunk))
 
-    if as_json:
-        console.data("[")
     for found in scores():
         if as_json:
-            console.data((", " if count else "") + _dumped(found.as_dict()))
+            console.data((", " if count else "[") + _dumped(found.as_dict()))
         else:
             console.data(f"{found.total:.4f}")
         count, total, tokens = count + 1, total + found.total, tokens + len(found.tokens)
     if as_json:
-        console.data("]")
+        console.data("]" if count else "[]")
     elif tokens:
         console.say(f"{count:,.0f} pairs, {tokens:,.0f} tokens: {-total / tokens:.4f} nats a token")
 
