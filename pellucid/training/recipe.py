@@ -52,6 +52,12 @@ class TranslatorRecipe(BaseModel):
             raise ValueError(
                 f"model.max_positions {model.max_positions} is less than training.max_tokens {training.max_tokens}"
             )
+        split_above = self.generation.split_above
+        if model.positions == "learned" and split_above is not None and split_above >= model.max_positions:
+            raise ValueError(
+                f"generation.split_above {split_above} leaves no position for the end token: "
+                f"model.max_positions is {model.max_positions}"
+            )
         return self
 
 

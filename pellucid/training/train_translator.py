@@ -10,6 +10,7 @@ import numpy
 import torch
 
 from pellucid.errors import UsageError, UserError
+from pellucid.generation.config import LONGEST_SPLIT, SHORTEST_SPLIT
 from pellucid.layers.taps import Tap
 from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.models.initialise import draw_weights, pass_through_cross_attention, tell_lexicon
@@ -48,7 +49,6 @@ Talk = Callable[[str], None]
 
 # Pairs that hold placeholders from which a model learns to copy them; with fewer they are put in later.
 ENOUGH_PLACEHOLDERS = 100
-SHORTEST_PART = 40  # tokens; parts as short as that lose their context
 
 
 def train_translator(
@@ -253,11 +253,12 @@ def _device(name: str) -> torch.device:
 def _write_head(folder: Path, recipe: TranslatorRecipe, prepared: Prepared) -> None:
     """Write what makes the folder a model but for its weights."""
     write_tokenizers(folder, prepared.tokenizers)
-    # A line longer than nearly all that was trained on is better translated in parts.
-    usual = int(numpy.percentile(prepared.train.source.lengths, 99))
-    split_above = min(recipe.generation.split_above, max(SHORTEST_PART, usual))
-    generation = recipe.generation.model_copy(update={"split_above": split_above})
-    write_json(folder / "generation_config.json", generation.model_dump())
+    generation = recipe.generation.model_dump()
+    if generation["split_above"] is None:
+        # A line longer than nearly all that was trained on is better translated in parts.
+        usual = int(numpy.percentile(prepared.train.source.lengths, 99))
+        generation["split_above"] = min(LONGEST_SPLIT, max(SHORTEST_SPLIT, usual))
+    write_json(folder / "generation_config.json", generation)
     write_json(folder / "report.json", {"data": prepared.report})
     guided = recipe.training.guided_weight > 0
     heads = range(min(recipe.training.guided_heads, recipe.model.n_heads))

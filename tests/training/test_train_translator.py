@@ -1,5 +1,6 @@
 import json
 import math
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import numpy
 import pytest
 import torch
 
+import pellucid
 from pellucid.errors import UsageError, UserError
 from pellucid.storage.tensors import read_tensors
 from pellucid.training import loop, prepare, run_folder
@@ -252,6 +254,17 @@ def test_lines_longer_than_the_text_s_own_are_split(pairs_file: PairsFile, tmp_p
     _train(pairs_file(), tmp_path / "model", steps=1)
     config = json.loads((tmp_path / "model" / "generation_config.json").read_text(encoding="utf-8"))
     assert config["split_above"] == 40
+
+
+@pytest.mark.parametrize("value", ["90", 200])
+def test_a_length_to_split_at_that_is_given_is_kept(pairs_file: PairsFile, tmp_path: Path, value: object) -> None:
+    settings = {"generation.split_above": value}
+    _train(pairs_file(100), tmp_path / "model", steps=1, settings=settings)
+    assert pellucid.load(tmp_path / "model").config.split_above == int(str(value))
+    # A run that was stopped before its first checkpoint starts over, and still knows what was given.
+    shutil.rmtree(tmp_path / "model" / "checkpoints")
+    list(train_translator([pairs_file(100)], tmp_path / "model", resume=True))
+    assert pellucid.load(tmp_path / "model").config.split_above == int(str(value))
 
 
 def test_before_the_first_update_of_the_average_the_weights_themselves_are_measured_and_kept(
