@@ -11,8 +11,7 @@ from torch import Tensor
 
 from pellucid.errors import UserError
 from pellucid.evaluation.corpus_scores import score_translations
-from pellucid.generation.beam import Symbols, beam_search
-from pellucid.generation.config import GenerationConfig
+from pellucid.generation.load import as_described
 from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.models.model_files import save_weights
 from pellucid.storage.checkpoints import Checkpoint, prune, read_checkpoint, write_checkpoint
@@ -91,16 +90,15 @@ class RunFolder:
         count = min(run.config.validation_sentences, len(self.prepared.valid_text))
         if not count:
             return (None, None), None
-        tokenizer = self.prepared.tokenizers.target
-        sources = [self.prepared.valid.source[i].tolist() for i in range(count)]
+        tokenizers = self.prepared.tokenizers
+        sources, references = zip(*self.prepared.valid_text[:count], strict=True)
+        # As `pellucid evaluate` does, but for the width of the beam: text in, text out, placeholders in their places.
+        translator = as_described(self.folder, run.model, tokenizers.source, tokenizers.target)
         with autocast(run.dtype, run.device):
-            symbols = Symbols(tokenizer.pad_id, tokenizer.start_id, tokenizer.end_id)
-            found = beam_search(run.model, sources, symbols, GenerationConfig(beam=1))
-        translations = [tokenizer.decode(best[0].ids) for best in found]
-        references = [target for _, target in self.prepared.valid_text[:count]]
+            translations = [found.text for found in translator.translate(sources, beam=1, n_best=1)]
         scores = score_translations(translations, references, self.target_lang)
         shown = run.state.validations % count
-        sample = (self.prepared.valid_text[shown][0], translations[shown], references[shown])
+        sample = (sources[shown], translations[shown], references[shown])
         return (scores.bleu, scores.chrf), sample
 
 

@@ -1,5 +1,6 @@
 import json
 import math
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ import torch
 
 import pellucid
 from pellucid.errors import UsageError, UserError
+from pellucid.evaluation.corpus_scores import CorpusScores, score_translations
 from pellucid.storage.tensors import read_tensors
 from pellucid.training import loop, prepare, run_folder
 from pellucid.training.state import Step
@@ -248,6 +250,40 @@ def test_placeholders_are_copied_by_ids_only_where_there_are_enough_to_learn_fro
         assert config["placeholders"] is (name == "many")
         report = json.loads((tmp_path / name / "report.json").read_text(encoding="utf-8"))
         assert 0 < report["data"]["with_placeholders"] <= held
+
+
+@pytest.mark.parametrize("held", [5, 150])
+def test_validation_translates_as_the_finished_model_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, held: int
+) -> None:
+    """With few placeholders they are put in by the alignment, with many the model copies them."""
+    measured: list[tuple[list[str], list[str]]] = []
+
+    def noted(translations: list[str], references: list[str], target_lang: str | None) -> CorpusScores:
+        measured.append((list(translations), list(references)))
+        return score_translations(translations, references, target_lang)
+
+    monkeypatch.setattr(run_folder, "score_translations", noted)
+    lines = [
+        f"{source}{{{{n{i}}}}}\t{target} {{{{n{i}}}}}\n" if i % 300 < held else f"{source}\t{target}\n"
+        for i, (source, target) in enumerate(generated_pairs(330))
+    ]
+    (tmp_path / "train.tsv").write_text("".join(lines[:300]), encoding="utf-8")
+    (tmp_path / "valid.tsv").write_text("".join(lines[300:]), encoding="utf-8")
+    settings = {
+        "training.average_decay": "none",
+        "training.validations": 1,
+        "training.validation_sentences": 30,
+        "generation.max_length_ratio": 1.5,
+        "generation.max_length_extra": 4,
+    }
+    _train(tmp_path / "train.tsv", tmp_path / "model", steps=2, valid=[tmp_path / "valid.tsv"], settings=settings)
+    [(translations, references)] = measured
+    sources = [line.split("\t")[0] for line in lines[300:]]
+    expected = pellucid.load(tmp_path / "model").translate(sources, beam=1)
+    assert translations == [found.text for found in expected]
+    for translation, reference in zip(translations, references, strict=True):
+        assert re.findall("{{.*?}}", translation) == re.findall("{{.*?}}", reference)
 
 
 def test_lines_longer_than_the_text_s_own_are_split(pairs_file: PairsFile, tmp_path: Path) -> None:
