@@ -26,6 +26,7 @@ from pellucid.storage.model_folder import (
     write_json,
 )
 from pellucid.training.adapt import adapt, expected_tokens
+from pellucid.training.chosen_recipe import recipe_from_model, recipe_of_run
 from pellucid.training.clock import Clock
 from pellucid.training.loop import Run, train
 from pellucid.training.memory_fit import fit_micro_batch
@@ -39,7 +40,7 @@ from pellucid.training.prepare import (
     token_counts,
     write_tokenizers,
 )
-from pellucid.training.recipe import TranslatorRecipe, check_kept, load_recipe, settings_of_file
+from pellucid.training.recipe import TranslatorRecipe, load_recipe, settings_of_file
 from pellucid.training.run_folder import AVERAGED, RunFolder, restore, validation_loss, weights_in_place
 from pellucid.training.state import Step
 
@@ -95,9 +96,9 @@ def train_translator(
     given = {**(length if minutes is not None or steps is not None else {}), **(settings or {})}
     folder = Path(out)
     check_output(folder, resume, overwrite)
-    chosen = _recipe_of(folder, recipe, given) if resume else load_recipe(recipe, given)
+    chosen = recipe_of_run(folder, recipe, given) if resume else load_recipe(recipe, given)
     if start_from is not None and not (resume and latest_checkpoint(folder)):
-        chosen = _recipe_from(Path(start_from), folder, chosen, given)
+        chosen = recipe_from_model(Path(start_from), folder, chosen, given)
     if chosen.training.steps is None and chosen.training.minutes is None:
         raise UsageError("nothing says how long to train", hint="Give --minutes or --steps.")
     run = _Request(
@@ -197,46 +198,6 @@ def _prepared_anew(asked: _Request, data: Path, clock: Clock) -> tuple[Translato
             asked.talk(line)
     _write_head(folder, recipe, prepared)
     return recipe, prepared
-
-
-def _recipe_of(folder: Path, recipe: str | Path, given: Mapping[str, object]) -> TranslatorRecipe:
-    """Return the recipe a begun run was started with, overridden by what is asked now."""
-    if not (folder / "config.json").exists():
-        return load_recipe(recipe, given)
-    stored = read_config(folder, "translator").get("recipe", {})
-    flat = {f"{section}.{name}": value for section, fields in stored.items() for name, value in fields.items()}
-    longer = {name: value for name, value in given.items() if value is not None}
-    if {"training.minutes", "training.steps"} & longer.keys():
-        flat |= {"training.minutes": None, "training.steps": None}
-    chosen = load_recipe("fast", flat | longer)
-    if latest_checkpoint(folder):
-        fixed = {section: fields for section, fields in stored.items() if section != "training"}
-        check_kept(
-            longer,
-            chosen,
-            fixed,
-            "A run that goes on can change training.* and dropout; the rest was fixed when it began. Leave it out, or "
-            "start anew with --overwrite or in another folder.",
-        )
-    return chosen
-
-
-def _recipe_from(
-    start_from: Path, folder: Path, chosen: TranslatorRecipe, given: Mapping[str, object]
-) -> TranslatorRecipe:
-    """Return the recipe with the sizes of the translator that is trained on."""
-    config = read_config(start_from, "translator")
-    if start_from.resolve() == folder.resolve():
-        raise UsageError(
-            f"the model to train on and the new one are the same folder, {folder}",
-            where=f"--from {start_from}",
-            hint="Name another folder with `-o`; to go on with the run itself use `--resume` without --from.",
-        )
-    kept = {"model": config["model"], "tokenizer": config.get("recipe", {}).get("tokenizer", {})}
-    check_kept(given, chosen, kept, f"The sizes and the tokenizer are those of {start_from}: leave it out.")
-    dropout = {name: value for name, value in chosen.model.model_dump().items() if "dropout" in name}
-    now = {name: value for name, value in dropout.items() if f"model.{name}" in given}
-    return chosen.model_copy(update={"model": type(chosen.model).model_validate(config["model"] | now)})
 
 
 def _device(name: str) -> torch.device:
