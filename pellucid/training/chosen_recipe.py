@@ -25,7 +25,7 @@ def recipe_of_run(folder: Path, recipe: str | Path, given: Mapping[str, object])
     if not (folder / "config.json").exists():
         return load_recipe(recipe, given)
     stored = read_config(folder, "translator").get("recipe", {})
-    flat = {f"{section}.{name}": value for section, fields in stored.items() for name, value in fields.items()}
+    flat = _flat(stored)
     longer = {name: value for name, value in given.items() if value is not None}
     if {"training.minutes", "training.steps"} & longer.keys():
         flat |= {"training.minutes": None, "training.steps": None}
@@ -64,8 +64,21 @@ def recipe_from_model(
             where=f"--from {start_from}",
             hint="Name another folder with `-o`; to go on with the run itself use `--resume` without --from.",
         )
-    kept = {"model": config["model"], "tokenizer": config.get("recipe", {}).get("tokenizer", {})}
+    kept = {"model": config.get("model", {}), "tokenizer": config.get("recipe", {}).get("tokenizer", {})}
     check_kept(given, chosen, kept, f"The sizes and the tokenizer are those of {start_from}: leave it out.")
     dropout = {name: value for name, value in chosen.model.model_dump().items() if "dropout" in name}
     now = {name: value for name, value in dropout.items() if f"model.{name}" in given}
-    return chosen.model_copy(update={"model": type(chosen.model).model_validate(config["model"] | now)})
+    merged = chosen.model_dump() | {"model": kept["model"] | now}
+    merged["tokenizer"] |= {name: value for name, value in kept["tokenizer"].items() if "dropout" not in name}
+    try:
+        return load_recipe("fast", _flat(merged))
+    except UsageError as error:
+        raise UsageError(
+            error.what,
+            where=f"--from {start_from}",
+            hint=f"The sizes and the tokenizer are those of {start_from}; change what does not fit them.",
+        ) from error
+
+
+def _flat(sections: Mapping[str, Mapping[str, object]]) -> dict[str, object]:
+    return {f"{section}.{name}": value for section, fields in sections.items() for name, value in fields.items()}

@@ -97,13 +97,14 @@ def prepare(
                 hint="raise --training.max_tokens, or let the text have shorter lines",
             )
         report |= {"too_many_tokens": written.left_out, "with_placeholders": written.with_placeholders}
-        _write_ids(iter(valid_pairs), made / "valid", tokenizers, None)
-        text = (json.dumps([pair.source, pair.target], ensure_ascii=False) + "\n" for pair in valid_pairs)
-        write_text(made / "valid.jsonl", "".join(text))
+        split |= _write_validation(valid_pairs, made, tokenizers, recipe)
         if _wants_lexicon(recipe):
             talk("Aligning words …")
             report["aligner"] = _fit_and_save(made, tokenizers, recipe)
         write_json(made / "report.json", report)
+    if split["too_many_tokens"]:
+        said = f"a side has over {recipe.model.max_positions} tokens (model.max_positions)"
+        talk(f"{split['too_many_tokens']:,} validation pairs left out: {said}")
     if report["too_many_tokens"]:
         talk(f"{report['too_many_tokens']:,} pairs left out: a side has over {limit} tokens (training.max_tokens)")
 
@@ -211,18 +212,56 @@ def _write_ids(
     left_out = with_placeholders = 0
     with IdStoreWriter(folder / "source") as source, IdStoreWriter(folder / "target") as target:
         for pair in pairs:
-            segments = _segments(pair, len(tokenizers.source.placeholder_ids))
-            source_ids = [*tokenizers.source.encode_segments(segments[0]), tokenizers.source.end_id]
-            target_ids = [*tokenizers.target.encode_segments(segments[1]), tokenizers.target.end_id]
-            if max_tokens is not None and max(len(source_ids), len(target_ids)) > max_tokens:
+            ids = _ids(pair, tokenizers)
+            if max_tokens is not None and max(len(ids.source), len(ids.target)) > max_tokens:
                 left_out += 1
                 continue
-            with_placeholders += any(isinstance(segment, int) for segment in segments[0])
-            source.append(source_ids)
-            target.append(target_ids)
+            with_placeholders += ids.with_placeholders
+            source.append(ids.source)
+            target.append(ids.target)
         source.close()
         target.close()
     return _Written(left_out, with_placeholders)
+
+
+def _write_validation(
+    pairs: Sequence[SentencePair], folder: Path, tokenizers: TokenizerPair, recipe: TranslatorRecipe
+) -> dict[str, int]:
+    """Write ids and text of the validation pairs that the model has positions for; return how many, and how many not.
+
+    Other lengths than those of training are measured all the same: `training.max_tokens` does not bind them.
+    """
+    learned = recipe.model.positions == "learned"
+    limit = recipe.model.max_positions
+    kept = [pair for pair in pairs if not learned or max(map(len, _ids(pair, tokenizers)[:2])) <= limit]
+    if pairs and not kept:
+        raise UserError(
+            f"no validation pair is left: of each a side has over {limit} tokens",
+            where=pairs[0].source_place.file,
+            hint="raise --model.max_positions, take other --model.positions, or give validation pairs that are shorter",
+        )
+    _write_ids(iter(kept), folder / "valid", tokenizers, None)
+    text = (json.dumps([pair.source, pair.target], ensure_ascii=False) + "\n" for pair in kept)
+    write_text(folder / "valid.jsonl", "".join(text))
+    return {"pairs": len(kept), "too_many_tokens": len(pairs) - len(kept)}
+
+
+class _Ids(NamedTuple):
+    """A pair as ids, each side with its end token, and whether it holds placeholders."""
+
+    source: list[int]
+    target: list[int]
+    with_placeholders: bool
+
+
+def _ids(pair: SentencePair, tokenizers: TokenizerPair) -> _Ids:
+    source, target = tokenizers.source, tokenizers.target
+    segments = _segments(pair, len(source.placeholder_ids))
+    return _Ids(
+        [*source.encode_segments(segments[0]), source.end_id],
+        [*target.encode_segments(segments[1]), target.end_id],
+        any(isinstance(segment, int) for segment in segments[0]),
+    )
 
 
 def _segments(pair: SentencePair, placeholders: int) -> tuple[list[str | int], list[str | int]]:

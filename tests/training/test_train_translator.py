@@ -229,6 +229,40 @@ def test_given_validation_pairs_are_used_and_leave_training(pairs_file: PairsFil
     assert report["data"]["counts"]["leak"] > 0
 
 
+def test_validation_pairs_longer_than_learned_positions_are_left_out_and_said(
+    pairs_file: PairsFile, tmp_path: Path
+) -> None:
+    valid = pairs_file(20, name="valid.tsv", seed=5)
+    long = "和".join(["一只红猫"] * 100) + "\t" + " and ".join(["one red cat"] * 100) + "\n"
+    valid.write_text(long + valid.read_text(encoding="utf-8"), encoding="utf-8")
+    settings = {"model.positions": "learned", "model.max_positions": 60, "training.max_tokens": 60}
+    told: list[str] = []
+    steps = _train(pairs_file(), tmp_path / "model", steps=2, valid=[valid], settings=settings, talk=told.append)
+    assert steps[-1].validation is not None
+    assert "1 validation pairs left out: a side has over 60 tokens (model.max_positions)" in told
+    report = json.loads((tmp_path / "model" / "report.json").read_text(encoding="utf-8"))
+    assert report["data"]["validation"]["pairs"] == 20
+    valid.write_text(long, encoding="utf-8")
+    with pytest.raises(UserError, match="no validation pair is left"):
+        _train(pairs_file(), tmp_path / "other", steps=2, valid=[valid], settings=settings)
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ({"model.positions": "learned", "model.max_positions": 60, "training.max_tokens": 60}, {}),
+        ({"model.decoder_layers": 1}, {"training.guided_layer": 1, "training.guided_weight": 1.0}),
+    ],
+)
+def test_a_recipe_that_does_not_fit_the_model_to_train_on_is_refused(
+    pairs_file: PairsFile, tmp_path: Path, first: dict[str, object], then: dict[str, object]
+) -> None:
+    _train(pairs_file(), tmp_path / "first", steps=1, settings=first)
+    with pytest.raises(UsageError, match=r"max_tokens 256|guided_layer 1") as caught:
+        train_translator([pairs_file()], tmp_path / "on", steps=1, settings=then, start_from=tmp_path / "first")
+    assert caught.value.where == (f"--from {tmp_path / 'first'}",)
+
+
 def test_the_same_seed_gives_the_same_weights(pairs_file: PairsFile, tmp_path: Path) -> None:
     weights = []
     for name in ("one", "two"):
