@@ -91,6 +91,10 @@ class Run:
             wanted = min(wanted, max(1, int(self.config.minutes / MINUTES_A_VALIDATION)))
         return math.floor(self.progress() * wanted + 1e-9)
 
+    def is_over(self) -> bool:
+        """Tell whether there is no step left to make."""
+        return self.progress() >= 1.0 or self.stopped_early()
+
     def stopped_early(self) -> bool:
         """Tell whether validation has not become better for too long."""
         return self.config.patience is not None and self.state.since_best >= self.config.patience

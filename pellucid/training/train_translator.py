@@ -1,5 +1,6 @@
 """Two files in, a translator out."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -156,7 +157,12 @@ def _train(asked: _Request) -> Iterator[Step]:
     if checkpoint is not None:
         _warn_of_other_text(asked, prepared)
         restore(run, checkpoint, folder)
-        asked.talk(f"Going on from step {run.state.step:,}")
+        if run.is_over():
+            asked.talk(_nothing_left(run))
+            if _is_finished(run, folder):
+                return
+        else:
+            asked.talk(f"Going on from step {run.state.step:,}")
     _fit_memory(run, folder, recipe)
     yield from train(run)
     if not run.state.step:
@@ -166,6 +172,32 @@ def _train(asked: _Request) -> Iterator[Step]:
             hint="give more --minutes, or a number of --steps; the same command with --resume and more starts over",
         )
     _finish(run, prepared, folder, asked.talk)
+
+
+def _nothing_left(run: Run) -> str:
+    """Say why a run that was asked to go on makes no step, and how to ask for more."""
+    done, config = f"{run.state.step:,} steps are done", run.config
+    if run.stopped_early():
+        return (
+            f"Nothing is left to do: {done}, and the run stopped early, {run.state.since_best:,} validations after its "
+            "best. To go on, ask for another length with --steps or --minutes, or for more --training.patience."
+        )
+    if config.steps and run.state.step >= config.steps:
+        return (
+            f"Nothing is left to do: {done}, {config.steps:,} were asked for. To go on, ask for more, as in "
+            f"`--steps {2 * run.state.step}`; those done count."
+        )
+    minutes = run.state.seconds / 60
+    return (
+        f"Nothing is left to do: {done} in {minutes:.3g} minutes, {config.minutes:g} were asked for. To go on, ask for "
+        f"more, as in `--minutes {2 * max(1, math.ceil(minutes))}`; those that have passed count."
+    )
+
+
+def _is_finished(run: Run, folder: Path) -> bool:
+    """Tell whether the best weights were chosen after the last step: not if the run was killed just before."""
+    training = read_json(folder / "report.json").get("training") or {}
+    return bool(training.get("steps") == run.state.step) and (folder / "model.safetensors").is_file()
 
 
 def _warn_of_other_text(asked: _Request, prepared: Prepared) -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -136,6 +137,45 @@ def test_a_finished_run_goes_on_only_if_more_is_asked(uninterrupted: tuple[Path,
     assert [step.step for step in more] == [STEPS + 1, STEPS + 2]
 
 
+def _everything(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    ("length", "said", "more"),
+    [
+        ({}, "24 steps are done, 24 were asked for", "--steps 48"),
+        ({"steps": 10}, "24 steps are done, 10 were asked for", "--steps 48"),
+        ({"minutes": 1e-4}, "minutes, 0.0001 were asked for", "--minutes 2"),
+    ],
+)
+def test_a_run_with_nothing_left_to_do_says_so_and_changes_nothing(
+    uninterrupted: tuple[Path, Path], tmp_path: Path, length: dict[str, Any], said: str, more: str
+) -> None:
+    whole = shutil.copytree(uninterrupted[1], tmp_path / "whole")
+    before = _everything(whole)
+    told: list[str] = []
+    assert list(train_translator([], whole, resume=True, talk=told.append, **length)) == []
+    assert len(told) == 1
+    assert told[0].startswith("Nothing is left to do: 24 steps are done")
+    assert said in told[0]
+    assert more in told[0]
+    assert _everything(whole) == before
+
+
+def test_killed_after_its_last_step_a_run_still_chooses_its_weights(
+    uninterrupted: tuple[Path, Path], tmp_path: Path
+) -> None:
+    whole = shutil.copytree(uninterrupted[1], tmp_path / "whole")
+    report = json.loads((whole / "report.json").read_text(encoding="utf-8"))
+    (whole / "report.json").write_text(json.dumps({"data": report["data"]}), encoding="utf-8")
+    (whole / "model.safetensors").unlink()
+    told: list[str] = []
+    assert list(train_translator([], whole, resume=True, talk=told.append)) == []
+    assert "holds the" in told[-1]
+    _assert_same_run(uninterrupted[1], whole)
+
+
 def test_without_a_checkpoint_it_starts_over_and_says_so(pairs_file: Callable[..., Path], tmp_path: Path) -> None:
     told: list[str] = []
     run = train_translator([pairs_file(100)], tmp_path / "new", steps=2, settings=SMALL, resume=True, talk=told.append)
@@ -218,7 +258,9 @@ def test_a_run_that_stopped_early_goes_on_if_more_is_asked(pairs_file: Callable[
     settings["training.average_decay"] = "none"
     first = list(train_translator([pairs_file(100)], tmp_path / "model", steps=20, settings=settings))
     assert len(first) < 20
-    assert list(train_translator([], tmp_path / "model", resume=True)) == []
+    told: list[str] = []
+    assert list(train_translator([], tmp_path / "model", resume=True, talk=told.append)) == []
+    assert f"{len(first)} steps are done, and the run stopped early" in told[0]
     more = list(train_translator([], tmp_path / "model", steps=40, resume=True))
     assert more[0].step == first[-1].step + 1
 
