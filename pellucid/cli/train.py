@@ -24,7 +24,7 @@ STOPPED = 130  # exit code of a program that Ctrl-C ended
 def translator(
     *sources: Path,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
-    recipe: str = "fast",
+    recipe: str | None = None,
     valid: Annotated[list[Path] | None, Parameter(consume_multiple=True, negative="")] = None,
     minutes: float | None = None,
     steps: int | None = None,
@@ -44,7 +44,7 @@ def translator(
     Args:
         sources: A .tsv, .tmx or .jsonl file, or two aligned text files; .gz, .xz and .zst are read as they are.
         output: Folder of the model.
-        recipe: fast, tiny, small, base or big, or a TOML file.
+        recipe: fast (unless given), tiny, small, base or big, or a TOML file.
         valid: Files with validation pairs; without them some pairs are held out.
         minutes: Length of the run, all in all; the recipe's if neither this nor --steps is given.
         steps: Length of the run in updates; a run of given steps resumes bit for bit.

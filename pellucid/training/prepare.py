@@ -180,7 +180,14 @@ def _split(
         _refuse_ruin(checked, valid)
         pairs = list(checked.pairs())
         left_out = checked.report.pairs - len(pairs)
-        report = {"how": "given", "pairs": len(pairs), "left_out": left_out, "training": examined.report.usable}
+        files = [str(file) for file in valid]
+        report = {
+            "how": "given",
+            "files": files,
+            "pairs": len(pairs),
+            "left_out": left_out,
+            "training": examined.report.usable,
+        }
         return examined.pairs, pairs, report
     held = hold_out(examined.pairs, examined.report.usable)
     report = {"how": "held out by a hash of the text", "pairs": len(held.valid), "training": held.training}

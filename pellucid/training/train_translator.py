@@ -27,7 +27,7 @@ from pellucid.storage.model_folder import (
     write_json,
 )
 from pellucid.training.adapt import adapt, expected_tokens
-from pellucid.training.chosen_recipe import recipe_from_model, recipe_of_run
+from pellucid.training.chosen_recipe import DEFAULT, as_begun, begun_with, recipe_from_model, recipe_of_run
 from pellucid.training.clock import Clock
 from pellucid.training.loop import Run, train
 from pellucid.training.memory_fit import fit_micro_batch
@@ -57,7 +57,7 @@ def train_translator(
     sources: Sequence[str | Path],
     out: str | Path,
     *,
-    recipe: str | Path = "fast",
+    recipe: str | Path | None = None,
     minutes: float | None = None,
     steps: int | None = None,
     settings: Mapping[str, object] | None = None,
@@ -78,7 +78,7 @@ def train_translator(
     Args:
         sources: a TSV, TMX or JSONL file, or two aligned text files, or several of them.
         out: folder of the model.
-        recipe: a name or a TOML file.
+        recipe: a name or a TOML file; `fast` if not given, or that of the run which goes on.
         minutes, steps: length of the run; the recipe's if neither is given.
         settings: values by `section.field`, instead of the recipe's; they hold against `minutes` and `steps` too.
         valid: files with validation pairs; some are held out if none are given.
@@ -97,9 +97,11 @@ def train_translator(
     given = {**(length if minutes is not None or steps is not None else {}), **(settings or {})}
     folder = Path(out)
     check_output(folder, resume, overwrite)
+    begun = begun_with(folder, recipe, start_from) if resume else as_begun(recipe, start_from)
+    recipe, model = recipe or DEFAULT, Path(begun["from"]) if "from" in begun else None
     chosen = recipe_of_run(folder, recipe, given) if resume else load_recipe(recipe, given)
-    if start_from is not None and not (resume and latest_checkpoint(folder)):
-        chosen = recipe_from_model(Path(start_from), folder, chosen, given)
+    if model is not None and not (resume and latest_checkpoint(folder)):
+        chosen = recipe_from_model(model, folder, chosen, given)
     if chosen.training.steps is None and chosen.training.minutes is None:
         raise UsageError("nothing says how long to train", hint="Give --minutes or --steps.")
     run = _Request(
@@ -109,7 +111,8 @@ def train_translator(
         given=given.keys() | (frozenset() if resume and holds_model(folder) else settings_of_file(recipe)),
         valid=tuple(valid),
         languages=(source_lang, target_lang),
-        start_from=None if start_from is None else Path(start_from),
+        start_from=model,
+        begun=begun,
         resume=resume,
         overwrite=overwrite,
         device=_device(device),
@@ -129,6 +132,7 @@ class _Request:
     valid: tuple[str | Path, ...]
     languages: tuple[str | None, str | None]
     start_from: Path | None
+    begun: Mapping[str, Any]
     resume: bool
     overwrite: bool
     device: torch.device
@@ -155,7 +159,7 @@ def _train(asked: _Request) -> Iterator[Step]:
     observer = RunFolder(folder, prepared, prepared.report["languages"][1])
     run = _new_run(recipe, prepared, model.to(asked.device), observer, clock)
     if checkpoint is not None:
-        _warn_of_other_text(asked, prepared)
+        _check_same_text(asked, prepared.report)
         restore(run, checkpoint, folder)
         if run.is_over():
             asked.talk(_nothing_left(run))
@@ -200,10 +204,19 @@ def _is_finished(run: Run, folder: Path) -> bool:
     return bool(training.get("steps") == run.state.step) and (folder / "model.safetensors").is_file()
 
 
-def _warn_of_other_text(asked: _Request, prepared: Prepared) -> None:
-    other = [str(source) for source in asked.sources if str(source) not in prepared.report["files"]]
+def _check_same_text(asked: _Request, report: Mapping[str, Any]) -> None:
+    """Say which files a run that goes on does not read; refuse other languages than it has recorded."""
+    other = [str(source) for source in asked.sources if str(source) not in report["files"]]
+    other += [str(file) for file in asked.valid if str(file) not in report["validation"].get("files", ())]
     if other:
         asked.talk(f"The run goes on with the text it began with; not read: {', '.join(other)}")
+    for side, given, recorded in zip(("source", "target"), asked.languages, report["languages"], strict=True):
+        if given is not None and given != recorded:
+            raise UsageError(
+                f"the {side} language stays {recorded or 'unknown'}, got {given}",
+                where=f"--{side}-lang {given}",
+                hint="It was recorded when the run began: leave it out, or start anew with --overwrite.",
+            )
 
 
 def _prepared_anew(asked: _Request, data: Path, clock: Clock) -> tuple[TranslatorRecipe, Prepared]:
@@ -228,7 +241,7 @@ def _prepared_anew(asked: _Request, data: Path, clock: Clock) -> tuple[Translato
         recipe, said = adapt(recipe, fixed, tokens, int(prepared.train.target.lengths.sum()))
         for line in said:
             asked.talk(line)
-    _write_head(folder, recipe, prepared)
+    _write_head(folder, recipe, prepared, asked.begun)
     return recipe, prepared
 
 
@@ -243,7 +256,7 @@ def _device(name: str) -> torch.device:
     return device
 
 
-def _write_head(folder: Path, recipe: TranslatorRecipe, prepared: Prepared) -> None:
+def _write_head(folder: Path, recipe: TranslatorRecipe, prepared: Prepared, begun: Mapping[str, Any]) -> None:
     """Write what makes the folder a model but for its weights."""
     write_tokenizers(folder, prepared.tokenizers)
     generation = recipe.generation.model_dump()
@@ -264,6 +277,7 @@ def _write_head(folder: Path, recipe: TranslatorRecipe, prepared: Prepared) -> N
         "tokenizers": "joint" if prepared.tokenizers.joint else "separate",
         "placeholders": prepared.report["with_placeholders"] >= ENOUGH_PLACEHOLDERS,
         "alignment_heads": [[recipe.training.guided_layer, head] for head in heads] if guided else [],
+        "begun_with": begun,
         "recipe": recipe.model_dump(),
     }
     write_config(folder, "translator", fields)

@@ -199,6 +199,75 @@ def test_what_a_run_was_begun_with_cannot_change(uninterrupted: tuple[Path, Path
         train_translator([source], whole, steps=STEPS + 2, settings=SETTINGS | other, resume=True)
 
 
+@pytest.mark.parametrize("other", [{"training.max_tokens": 20}, {"training.guided_heads": 1}])
+def test_what_the_text_and_the_heads_were_prepared_with_cannot_change(
+    uninterrupted: tuple[Path, Path], other: dict[str, object]
+) -> None:
+    with pytest.raises(UsageError, match=f"{next(iter(other))} stays"):
+        train_translator([], uninterrupted[1], steps=STEPS + 2, settings=other, resume=True)
+
+
+def test_guidance_cannot_begin_where_no_heads_were_chosen(pairs_file: Callable[..., Path], tmp_path: Path) -> None:
+    unguided = {**SMALL, "training.guided_weight": 0.0}
+    list(train_translator([pairs_file(100)], tmp_path / "model", steps=1, settings=unguided))
+    with pytest.raises(UsageError, match=r"training\.guided_weight stays 0"):
+        train_translator([], tmp_path / "model", steps=2, settings={"training.guided_weight": 1}, resume=True)
+
+
+def test_another_recipe_is_refused_and_its_own_is_not(pairs_file: Callable[..., Path], tmp_path: Path) -> None:
+    mine, model = tmp_path / "mine.toml", tmp_path / "model"
+    text = "[model]\nd_model = 16\nn_heads = 2\nd_ff = 16\nencoder_layers = 1\n[training]\nlearning_rate = 1e-3\n"
+    mine.write_text(text, encoding="utf-8")
+    list(train_translator([pairs_file(100)], model, steps=1, recipe=mine))
+    assert list(train_translator([], model, resume=True, recipe=mine)) == []
+    for recipe in ("tiny", "fast"):
+        with pytest.raises(UsageError, match=rf"begun with recipe .*mine\.toml, got {recipe}"):
+            train_translator([], model, steps=2, resume=True, recipe=recipe)
+    mine.write_text(text.replace("1e-3", "2e-3"), encoding="utf-8")
+    with pytest.raises(UsageError, match=r"training\.learning_rate was 0\.001, is 0\.002") as caught:
+        train_translator([], model, steps=2, resume=True, recipe=mine)
+    assert caught.value.where == (f"--recipe {mine}",)
+    mine.write_text("seed = 3\n", encoding="utf-8")
+    with pytest.raises(UserError, match="seed is a single value"):
+        train_translator([], model, steps=2, resume=True, recipe=mine)
+
+
+def test_a_named_recipe_is_remembered(uninterrupted: tuple[Path, Path]) -> None:
+    assert list(train_translator([], uninterrupted[1], resume=True, recipe="fast")) == []
+    with pytest.raises(UsageError, match="begun with recipe fast, got tiny"):
+        train_translator([], uninterrupted[1], steps=STEPS + 1, resume=True, recipe="tiny")
+
+
+def test_another_model_to_train_on_is_refused(uninterrupted: tuple[Path, Path], tmp_path: Path) -> None:
+    source, whole = uninterrupted
+    with pytest.raises(UsageError, match="begun without --from"):
+        train_translator([source], whole, steps=STEPS + 1, resume=True, start_from=whole)
+    list(train_translator([source], tmp_path / "on", steps=1, start_from=whole))
+    again: dict[str, Any] = {"steps": 2, "resume": True}
+    assert list(train_translator([source], tmp_path / "on", start_from=whole, **again))
+    with pytest.raises(UsageError, match=f"begun from {whole}, got"):
+        train_translator([source], tmp_path / "on", start_from=tmp_path / "on", **again)
+    # Without a checkpoint it starts over, from the same model, whether that is named again or not.
+    for checkpoint in (tmp_path / "on" / "checkpoints").glob("step-*"):
+        shutil.rmtree(checkpoint)
+    list(train_translator([source], tmp_path / "on", **again))
+    tokenizers = [(folder / "tokenizer.json").read_bytes() for folder in (whole, tmp_path / "on")]
+    assert tokenizers[0] == tokenizers[1]
+    config = json.loads((tmp_path / "on" / "config.json").read_text(encoding="utf-8"))
+    assert config["begun_with"] == {"recipe": "fast", "from": str(whole)}
+
+
+def test_other_validation_pairs_are_said_to_be_passed_over_and_other_languages_refused(
+    uninterrupted: tuple[Path, Path], tmp_path: Path
+) -> None:
+    whole = shutil.copytree(uninterrupted[1], tmp_path / "whole")
+    told: list[str] = []
+    list(train_translator([], whole, steps=STEPS + 1, resume=True, valid=["v.tsv"], talk=told.append))
+    assert any("not read: v.tsv" in line for line in told)
+    with pytest.raises(UsageError, match="target language stays unknown, got fr"):
+        list(train_translator([], whole, steps=STEPS + 2, resume=True, target_lang="fr"))
+
+
 def test_batches_averages_and_dropout_can_change(uninterrupted: tuple[Path, Path], tmp_path: Path) -> None:
     source, whole = uninterrupted[0], shutil.copytree(uninterrupted[1], tmp_path / "whole")
     changes: list[dict[str, object]] = [
