@@ -2,7 +2,7 @@ import json
 import math
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from pellucid.errors import UsageError, UserError
 from pellucid.evaluation.corpus_scores import CorpusScores, score_translations
 from pellucid.storage.tensors import read_tensors
 from pellucid.training import loop, prepare, run_folder
+from pellucid.training.clock import Clock
 from pellucid.training.state import Step
 from pellucid.training.train_translator import train_translator
 
@@ -113,9 +114,33 @@ def test_a_loss_that_is_not_finite_stops_and_leaves_the_last_checkpoint(
     assert "step 6" in caught.value.what
     assert "learning_rate" in caught.value.hint
     checkpoints = sorted(path.name for path in (tmp_path / "model" / "checkpoints").glob("step-*"))
-    assert checkpoints == ["step-00000004"]
-    weights = read_tensors(tmp_path / "model" / "checkpoints" / checkpoints[0] / "model.safetensors")
+    assert checkpoints == ["step-00000002", "step-00000004"]
+    weights = read_tensors(tmp_path / "model" / "checkpoints" / checkpoints[-1] / "model.safetensors")
     assert all(weight.isfinite().all() for weight in weights.values())
+
+
+@pytest.mark.parametrize(
+    ("every", "expected"), [(1000, range(2, 21, 2)), (None, range(2, 21, 2)), (3, [2, 3, 4, 6, 8, 9, 10, 12, 14, 15])]
+)
+def test_a_checkpoint_is_written_every_tenth_of_the_run_however_rare_they_are_asked_for(
+    pairs_file: PairsFile, tmp_path: Path, every: int | None, expected: Sequence[int]
+) -> None:
+    settings = {"training.checkpoint_steps": every, "training.validations": 0}
+    steps = _train(pairs_file(100), tmp_path / "model", steps=20, settings=settings)
+    written = [step.step for step in steps if step.checkpoint]
+    assert written[: len(expected)] == list(expected)
+
+
+def test_a_checkpoint_is_written_every_ten_minutes_however_rare_they_are_asked_for(
+    pairs_file: PairsFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ticks = iter(range(10**9))
+    monkeypatch.setattr(Clock, "_now", lambda self: 100.0 * next(ticks))  # a look at the clock every 100 seconds
+    settings = {"training.checkpoint_steps": 1000, "training.validations": 0}
+    run = train_translator([pairs_file(100)], tmp_path / "model", steps=1000, settings=SMALL | settings)
+    first = next(step for step in run if step.checkpoint)
+    run.close()  # type: ignore[attr-defined]
+    assert first.step < 10
 
 
 @pytest.mark.parametrize("validations", [0, 10])
