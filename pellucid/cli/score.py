@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, ModelFlags
 from pellucid.cli.pairs import usable_pairs
+from pellucid.corpus.counts import counted
 from pellucid.errors import UsageError
 
 __all__ = ["score"]
@@ -42,7 +43,7 @@ def score(
 
     translator = load(folder, device=flags.device, precision=flags.precision)
     pairs = usable_pairs(files, source_lang or translator.source_language, target_lang or translator.target_language)
-    total = tokens = count = 0.0
+    total, tokens, count = 0.0, 0, 0
 
     def scores() -> Iterator[PairScore]:
         with console.progress("Scoring", unit="pairs") as bar:
@@ -60,7 +61,7 @@ def score(
     if as_json:
         console.data("]" if count else "[]")
     elif tokens:
-        console.say(f"{count:,.0f} pairs, {tokens:,.0f} tokens: {-total / tokens:.4f} nats a token")
+        console.say(f"{counted(count, 'pair')}, {counted(tokens, 'token')}: {-total / tokens:.4f} nats a token")
 
 
 def _dumped(value: object) -> str:

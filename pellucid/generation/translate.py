@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, overload
 from pydantic import ValidationError
 from torch import Tensor
 
+from pellucid.corpus.counts import counted
 from pellucid.errors import UserError
 from pellucid.generation.alignment import Heads, Link, links_of, soft_alignments
 from pellucid.generation.beam import Hypothesis, beam_search
@@ -125,7 +126,8 @@ class Translator:
             raise UserError("expected a text or a list of texts", where="translate")
         prefixes = [prefix] * len(texts) if isinstance(prefix, str) else list(prefix)
         if len(prefixes) != len(texts):
-            raise UserError(f"{len(texts)} texts, but {len(prefixes)} prefixes", where="translate")
+            given = counted(len(prefixes), "prefix", "prefixes")
+            raise UserError(f"{counted(len(texts), 'text')}, but {given}", where="translate")
         config = self.settings(**settings)
         maker = self._part_maker(config)
         plans = [maker.plan(one) for one in texts]
@@ -253,7 +255,7 @@ class Translator:
             looping(part.ids, best.ids),
             odd_length(len(part.ids) - 1, len(best.ids)),
             not_covered(looked[0], source_tokens) if looked and self.alignment_heads else None,
-            None if best.ended else Notice("cut", f"cut at the longest length, {len(best.ids)} tokens"),
+            None if best.ended else Notice("cut", f"cut at the longest length, {counted(len(best.ids), 'token')}"),
             _placed_by_alignment(part) if inserting else None,
         ]
         return _Done(

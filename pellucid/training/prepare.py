@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from pellucid.corpus.aligner import fit_lexicon
+from pellucid.corpus.counts import counted
 from pellucid.corpus.doctor import Examination, examine
 from pellucid.corpus.lexicon import Lexicon
 from pellucid.corpus.pairs import SentencePair
@@ -81,7 +82,7 @@ def prepare(
     _refuse_ruin(examined, sources)
     train_pairs, valid_pairs, split = _split(examined, valid, languages, recipe)
     report = {**examined.report.as_dict(), "languages": list(examined.report.languages), "validation": split}
-    talk(f"{split['training']:,} pairs to train on, {split['pairs']:,} {split['how']} for validation")
+    talk(f"{counted(split['training'], 'pair')} to train on, {split['pairs']:,} {split['how']} for validation")
     with new_folder(folder, replace=True) as made:
         if tokenizers is None:
             talk(f"Training the tokenizer ({recipe.tokenizer.kind}) …")
@@ -104,9 +105,10 @@ def prepare(
         write_json(made / "report.json", report)
     if split["too_many_tokens"]:
         said = f"a side has over {recipe.model.max_positions} tokens (model.max_positions)"
-        talk(f"{split['too_many_tokens']:,} validation pairs left out: {said}")
-    if report["too_many_tokens"]:
-        talk(f"{report['too_many_tokens']:,} pairs left out: a side has over {limit} tokens (training.max_tokens)")
+        talk(f"{counted(split['too_many_tokens'], 'validation pair')} left out: {said}")
+    if written.left_out:
+        said = f"a side has over {limit} tokens (training.max_tokens)"
+        talk(f"{counted(written.left_out, 'pair')} left out: {said}")
 
 
 def read_prepared(folder: Path, recipe: TranslatorRecipe) -> Prepared:

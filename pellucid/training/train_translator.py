@@ -10,6 +10,7 @@ from typing import Any
 import numpy
 import torch
 
+from pellucid.corpus.counts import counted
 from pellucid.errors import UsageError, UserError
 from pellucid.generation.config import LONGEST_SPLIT, SHORTEST_SPLIT
 from pellucid.layers.taps import Tap
@@ -180,20 +181,21 @@ def _train(asked: _Request) -> Iterator[Step]:
 
 def _nothing_left(run: Run) -> str:
     """Say why a run that was asked to go on makes no step, and how to ask for more."""
-    done, config = f"{run.state.step:,} steps are done", run.config
+    done, config = f"{counted(run.state.step, 'step')} done", run.config
     if run.stopped_early():
         return (
-            f"Nothing is left to do: {done}, and the run stopped early, {run.state.since_best:,} validations after its "
-            "best. To go on, ask for another length with --steps or --minutes, or for more --training.patience."
+            f"Nothing is left to do: {done}, and the run stopped early, {counted(run.state.since_best, 'validation')} "
+            "after its best. To go on, ask for another length with --steps or --minutes, or for more "
+            "--training.patience."
         )
     if config.steps and run.state.step >= config.steps:
         return (
-            f"Nothing is left to do: {done}, {config.steps:,} were asked for. To go on, ask for more, as in "
+            f"Nothing is left to do: {done}, {config.steps:,} asked for. To go on, ask for more, as in "
             f"`--steps {2 * run.state.step}`; those done count."
         )
     minutes = run.state.seconds / 60
     return (
-        f"Nothing is left to do: {done} in {minutes:.3g} minutes, {config.minutes:g} were asked for. To go on, ask for "
+        f"Nothing is left to do: {done} in {minutes:.3g} minutes, {config.minutes:g} asked for. To go on, ask for "
         f"more, as in `--minutes {2 * max(1, math.ceil(minutes))}`; those that have passed count."
     )
 

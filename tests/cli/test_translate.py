@@ -130,6 +130,15 @@ def test_score_names_the_line_of_a_pair_that_is_too_long(
     assert json.loads(printed.err)["where"] == [f"{pairs}:2"]
 
 
+@pytest.mark.parametrize("command", ["score", "evaluate"])
+def test_one_pair_is_one_pair(folder: Path, pairs: Path, capsys: Captured, command: str) -> None:
+    pairs.write_text("Hund\tdog\n", encoding="utf-8")
+    assert main([command, str(folder), str(pairs)]) == 0
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said.startswith("1 pair")
+    assert "1 pairs" not in said
+
+
 def test_score_of_an_empty_file_is_an_empty_list(folder: Path, pairs: Path, capsys: Captured) -> None:
     pairs.write_text("", encoding="utf-8")
     assert main(["score", str(folder), str(pairs), "--json"]) == 0

@@ -56,7 +56,7 @@ def test_a_prefix_begins_the_translation(translator: Translator) -> None:
     found = translator.translate(["Hund", "", "cat"], prefix=["The", "x", "12"])
     assert [one.text[:3] for one in found][::2] == ["The", found[2].text[:3]]
     assert found[2].text.startswith("12")
-    with pytest.raises(UserError, match="2 texts, but 1 prefixes"):
+    with pytest.raises(UserError, match="2 texts, but 1 prefix"):
         translator.translate(["a", "b"], prefix=["c"])
 
 

@@ -144,9 +144,9 @@ def _everything(folder: Path) -> dict[Path, bytes]:
 @pytest.mark.parametrize(
     ("length", "said", "more"),
     [
-        ({}, "24 steps are done, 24 were asked for", "--steps 48"),
-        ({"steps": 10}, "24 steps are done, 10 were asked for", "--steps 48"),
-        ({"minutes": 1e-4}, "minutes, 0.0001 were asked for", "--minutes 2"),
+        ({}, "24 steps done, 24 asked for", "--steps 48"),
+        ({"steps": 10}, "24 steps done, 10 asked for", "--steps 48"),
+        ({"minutes": 1e-4}, "minutes, 0.0001 asked for", "--minutes 2"),
     ],
 )
 def test_a_run_with_nothing_left_to_do_says_so_and_changes_nothing(
@@ -157,7 +157,7 @@ def test_a_run_with_nothing_left_to_do_says_so_and_changes_nothing(
     told: list[str] = []
     assert list(train_translator([], whole, resume=True, talk=told.append, **length)) == []
     assert len(told) == 1
-    assert told[0].startswith("Nothing is left to do: 24 steps are done")
+    assert told[0].startswith("Nothing is left to do: 24 steps done")
     assert said in told[0]
     assert more in told[0]
     assert _everything(whole) == before
@@ -329,7 +329,7 @@ def test_a_run_that_stopped_early_goes_on_if_more_is_asked(pairs_file: Callable[
     assert len(first) < 20
     told: list[str] = []
     assert list(train_translator([], tmp_path / "model", resume=True, talk=told.append)) == []
-    assert f"{len(first)} steps are done, and the run stopped early" in told[0]
+    assert f"{len(first)} steps done, and the run stopped early" in told[0]
     more = list(train_translator([], tmp_path / "model", steps=40, resume=True))
     assert more[0].step == first[-1].step + 1
 

@@ -264,7 +264,7 @@ def test_validation_pairs_longer_than_learned_positions_are_left_out_and_said(
     told: list[str] = []
     steps = _train(pairs_file(), tmp_path / "model", steps=2, valid=[valid], settings=settings, talk=told.append)
     assert steps[-1].validation is not None
-    assert "1 validation pairs left out: a side has over 60 tokens (model.max_positions)" in told
+    assert "1 validation pair left out: a side has over 60 tokens (model.max_positions)" in told
     report = json.loads((tmp_path / "model" / "report.json").read_text(encoding="utf-8"))
     assert report["data"]["validation"]["pairs"] == 20
     valid.write_text(long, encoding="utf-8")
