@@ -1,4 +1,4 @@
-"""How much memory can be had: what the machine has free, and what a container leaves of it."""
+"""How large a model is, and how much memory the machine has free, or a container leaves of it."""
 
 import math
 import os
@@ -9,7 +9,9 @@ from typing import NamedTuple
 
 import torch
 
-__all__ = ["free_bytes"]
+from pellucid.models.config import EncoderDecoderConfig
+
+__all__ = ["free_bytes", "parameter_count"]
 
 MEMINFO = Path("/proc/meminfo")
 GROUPS = Path("/proc/self/cgroup")
@@ -27,6 +29,26 @@ class _Names(NamedTuple):
 
 _SECOND = _Names("memory.max", "memory.current", "inactive_file")
 _FIRST = _Names("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+
+
+def parameter_count(config: EncoderDecoderConfig, source_vocab_size: int, target_vocab_size: int) -> int:
+    """Return how many parameters a model has, without building it: sizes may be absurd."""
+    d, b = config.d_model, int(config.bias)
+    kv = config.kv_heads * config.d_head
+    attention = 2 * (d * d + b * d) + 2 * (d * kv + b * kv)
+    widening = 2 if config.activation == "swiglu" else 1
+    feed_forward = (widening + 1) * d * config.d_ff + b * (widening * config.d_ff + d)
+    norm = 2 * d if config.norm == "layernorm" else d
+    encoder = config.encoder_layers * (attention + feed_forward + 2 * norm)
+    decoder = config.decoder_layers * (2 * attention + feed_forward + 3 * norm)
+    last_norms = 2 * norm if config.norm_placement == "pre" else 0
+    codes = 2 * config.max_positions * d if config.positions == "learned" else 0
+    rows = {
+        "all": target_vocab_size,
+        "output": source_vocab_size + target_vocab_size,
+        "none": source_vocab_size + 2 * target_vocab_size,
+    }[config.tie_embeddings]
+    return encoder + decoder + last_norms + codes + rows * d
 
 
 def free_bytes(device: torch.device) -> float:

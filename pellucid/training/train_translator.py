@@ -31,7 +31,7 @@ from pellucid.training.adapt import adapt, expected_tokens
 from pellucid.training.chosen_recipe import DEFAULT, as_begun, begun_with, recipe_from_model, recipe_of_run
 from pellucid.training.clock import Clock
 from pellucid.training.loop import Run, train
-from pellucid.training.memory_fit import fit_micro_batch
+from pellucid.training.memory_fit import check_fits, fit_micro_batch
 from pellucid.training.optimizer import WeightAverage, adamw
 from pellucid.training.precision import training_dtype
 from pellucid.training.prepare import (
@@ -105,6 +105,9 @@ def train_translator(
         chosen = recipe_from_model(model, folder, chosen, given)
     if chosen.training.steps is None and chosen.training.minutes is None:
         raise UsageError("nothing says how long to train", hint="Give --minutes or --steps.")
+    place = _device(device)
+    vocab_size = chosen.tokenizer.vocab_size or 0
+    check_fits(chosen.model, (vocab_size, vocab_size), chosen.training.average_decay is not None, place)
     run = _Request(
         sources=tuple(sources),
         folder=folder,
@@ -116,7 +119,7 @@ def train_translator(
         begun=begun,
         resume=resume,
         overwrite=overwrite,
-        device=_device(device),
+        device=place,
         talk=talk,
     )
     return _train(run)
@@ -152,7 +155,7 @@ def _train(asked: _Request) -> Iterator[Step]:
     else:
         prepare_output(folder, resume=True, overwrite=False)
         prepared = read_prepared(data, recipe)
-    model = _model(recipe, prepared)
+    model = _model(recipe, prepared, asked.device)
     if checkpoint is None and asked.start_from:
         _take_weights(model, asked.start_from)
     elif checkpoint is None:
@@ -285,9 +288,10 @@ def _write_head(folder: Path, recipe: TranslatorRecipe, prepared: Prepared, begu
     write_config(folder, "translator", fields)
 
 
-def _model(recipe: TranslatorRecipe, prepared: Prepared) -> EncoderDecoder:
+def _model(recipe: TranslatorRecipe, prepared: Prepared, device: torch.device) -> EncoderDecoder:
     tokenizers = prepared.tokenizers
     sizes = (tokenizers.source.vocab_size, tokenizers.target.vocab_size)
+    check_fits(recipe.model, sizes, recipe.training.average_decay is not None, device)
     return EncoderDecoder(recipe.model, *sizes, tokenizers.source.pad_id)
 
 

@@ -1,11 +1,16 @@
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 from pellucid.models import memory
-from pellucid.models.memory import free_bytes
+from pellucid.models.config import EncoderDecoderConfig
+from pellucid.models.encoder_decoder import EncoderDecoder
+from pellucid.models.memory import free_bytes, parameter_count
+
+from .conftest import Build
 
 CPU = torch.device("cpu")
 GIB = 2**30
@@ -75,3 +80,24 @@ def test_a_group_over_its_limit_leaves_nothing(system: Path) -> None:
     (system / "cgroup").write_text("0::/\n", encoding="ascii")
     group(system / "groups", max=GIB, current=2 * GIB)
     assert free_bytes(CPU) == 0
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {},
+        {"tie_embeddings": "output", "bias": False, "norm": "rmsnorm"},
+        {"tie_embeddings": "none", "activation": "swiglu", "n_kv_heads": 2, "norm_placement": "post"},
+        {"positions": "learned", "max_positions": 50, "encoder_layers": 3, "activation": "gelu"},
+        {"n_kv_heads": 1, "activation": "swiglu", "bias": False, "decoder_layers": 3},
+    ],
+)
+def test_parameters_are_counted_as_the_model_has_them(build: Build, choices: dict[str, Any]) -> None:
+    model = build(vocab_size=19, **choices)
+    assert parameter_count(model.config, 19, 19) == sum(weight.numel() for weight in model.parameters())
+
+
+def test_different_vocabularies_are_counted_each() -> None:
+    config = EncoderDecoderConfig(d_model=8, n_heads=2, d_ff=8, tie_embeddings="none")
+    model = EncoderDecoder(config, 5, 7, pad_id=0)
+    assert parameter_count(config, 5, 7) == sum(weight.numel() for weight in model.parameters())

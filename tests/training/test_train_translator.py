@@ -14,7 +14,7 @@ import pellucid
 from pellucid.errors import UsageError, UserError
 from pellucid.evaluation.corpus_scores import CorpusScores, score_translations
 from pellucid.storage.tensors import read_tensors
-from pellucid.training import loop, prepare, run_folder
+from pellucid.training import loop, memory_fit, prepare, run_folder
 from pellucid.training.clock import Clock
 from pellucid.training.state import Step
 from pellucid.training.train_translator import train_translator
@@ -176,6 +176,34 @@ def test_early_stopping_after_patience(pairs_file: PairsFile, tmp_path: Path) ->
     assert len(steps) < 40
     report = json.loads((tmp_path / "model" / "report.json").read_text(encoding="utf-8"))
     assert report["training"]["stopped_early"]
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"model.d_model": 10**6},
+        {"model.d_ff": 10**12},
+        {"model.encoder_layers": 10**9},
+        {"model.positions": "learned", "model.max_positions": 10**12},
+        {"tokenizer.vocab_size": 10**9},
+    ],
+)
+def test_a_model_of_absurd_size_is_refused_before_the_text_is_read(tmp_path: Path, setting: dict[str, object]) -> None:
+    with pytest.raises(UserError, match=r"its [\d,]+ parameters need [\d,.]+ GB, [\d,.]+ GB are free"):
+        train_translator([tmp_path / "none.tsv"], tmp_path / "model", steps=1, settings={**SMALL, **setting})
+    assert not (tmp_path / "model").exists()
+
+
+def test_what_the_vocabulary_adds_is_refused_before_it_is_built(
+    pairs_file: PairsFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without its vocabulary the small model has 25,728 parameters, with it over 30,000; each needs 6 times 4 bytes."""
+    monkeypatch.setattr(memory_fit, "free_bytes", lambda device: 24.0 * 30_000)
+    run = train_translator([pairs_file()], tmp_path / "model", steps=1, settings=SMALL)
+    with pytest.raises(UserError, match="too large to be trained here") as caught:
+        next(run)
+    assert "model.d_model 32" in caught.value.where[0]
+    assert caught.value.where[0].endswith(" pieces")
 
 
 def test_a_folder_that_holds_a_model_is_refused(pairs_file: PairsFile, tmp_path: Path) -> None:
