@@ -120,6 +120,7 @@ def read_prepared(folder: Path, recipe: TranslatorRecipe) -> Prepared:
     tokenizers = read_tokenizers(folder)
     lexicon = folder / "lexicon.safetensors"
     train = PairsOnDisk(folder / "train", tokenizers, recipe.tokenizer.dropout, recipe.training.seed)
+    valid = PairsOnDisk(folder / "valid", tokenizers)
     try:
         with (folder / "valid.jsonl").open(encoding="utf-8") as lines:
             valid_text = [(source, target) for source, target in map(json.loads, lines)]
@@ -127,15 +128,43 @@ def read_prepared(folder: Path, recipe: TranslatorRecipe) -> Prepared:
         raise UserError(
             f"the prepared validation text cannot be read: {error}",
             where=str(folder / "valid.jsonl"),
-            hint="Copy the folder again from where it is whole, or start anew with --overwrite.",
+            hint=_anew(folder),
         ) from error
+    _check_whole(folder, train, None)
+    _check_whole(folder, valid, len(valid_text))
+    if recipe.training.guided_weight > 0 and not lexicon.exists():
+        raise UserError("the lexicon that guides attention is missing", where=str(lexicon), hint=_anew(folder))
     return Prepared(
         tokenizers,
         train,
-        PairsOnDisk(folder / "valid", tokenizers),
+        valid,
         valid_text,
         Lexicon.load(lexicon) if lexicon.exists() else None,
         read_json(folder / "report.json"),
+    )
+
+
+def _check_whole(folder: Path, pairs: PairsOnDisk, expected: int | None) -> None:
+    """Open the ids of both sides now, not in the middle of the run, and see that there are as many of each."""
+    try:
+        source, target = len(pairs.source), len(pairs.target)
+    except UserError as error:
+        raise UserError(error.what, where=error.where, hint=_anew(folder)) from error
+    expected = source if expected is None else expected
+    for side, count in (("source", source), ("target", target)):
+        if count != expected:
+            raise UserError(
+                f"the prepared text is damaged: expected {counted(expected, 'sequence')}, found {count:,}",
+                where=str(pairs.folder / side),
+                hint=_anew(folder),
+            )
+
+
+def _anew(folder: Path) -> str:
+    """Say what can be done about damaged ids: only a new run makes them again from the text."""
+    return (
+        f"Copy {folder} again from where it is whole. Otherwise start anew: with --overwrite, or, to keep what was "
+        f"learnt, in another folder with `--from {folder.parent.parent}`."
     )
 
 

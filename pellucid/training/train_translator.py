@@ -1,6 +1,5 @@
 """Two files in, a translator out."""
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -10,7 +9,6 @@ from typing import Any
 import numpy
 import torch
 
-from pellucid.corpus.counts import counted
 from pellucid.errors import UsageError, UserError
 from pellucid.generation.config import LONGEST_SPLIT, SHORTEST_SPLIT
 from pellucid.layers.taps import Tap
@@ -43,12 +41,24 @@ from pellucid.training.prepare import (
     write_tokenizers,
 )
 from pellucid.training.recipe import TranslatorRecipe, load_recipe, settings_of_file
-from pellucid.training.run_folder import AVERAGED, RunFolder, restore, validation_loss, weights_in_place
+from pellucid.training.run_folder import (
+    AVERAGED,
+    RunFolder,
+    explained_full_disk,
+    is_finished,
+    nothing_left,
+    restore,
+    validation_loss,
+    weights_in_place,
+)
 from pellucid.training.state import Step
 
 __all__ = ["train_translator"]
 
 Talk = Callable[[str], None]
+
+DATA = Path("checkpoints", "data")  # in the model's folder: what was prepared
+STAGED = ".prepared"  # the same, before it takes the place of what stands there
 
 # Pairs that hold placeholders from which a model learns to copy them; with fewer they are put in later.
 ENOUGH_PLACEHOLDERS = 100
@@ -148,65 +158,37 @@ def _train(asked: _Request) -> Iterator[Step]:
     folder, recipe = asked.folder, asked.recipe
     torch.manual_seed(recipe.training.seed)
     clock = Clock(recipe.training.clock)
-    data = folder / "checkpoints" / "data"
     checkpoint = latest_checkpoint(folder) if asked.resume else None
     if checkpoint is None:
-        recipe, prepared = _prepared_anew(asked, data, clock)
-    else:
-        prepare_output(folder, resume=True, overwrite=False)
-        prepared = read_prepared(data, recipe)
-    model = _model(recipe, prepared, asked.device)
-    if checkpoint is None and asked.start_from:
-        _take_weights(model, asked.start_from)
-    elif checkpoint is None:
-        _first_weights(model, recipe, prepared)
-    observer = RunFolder(folder, prepared, prepared.report["languages"][1])
-    run = _new_run(recipe, prepared, model.to(asked.device), observer, clock)
-    if checkpoint is not None:
-        _check_same_text(asked, prepared.report)
-        restore(run, checkpoint, folder)
-        if run.is_over():
-            asked.talk(_nothing_left(run))
-            if _is_finished(run, folder):
-                return
+        _prepare_beside(asked)
+    with explained_full_disk(folder, asked.overwrite):
+        if checkpoint is None:
+            recipe, prepared = _begin(asked, clock)
         else:
-            asked.talk(f"Going on from step {run.state.step:,}")
-    _fit_memory(run, folder, recipe)
-    yield from train(run)
-    if not run.state.step:
-        raise UserError(
-            f"the time was over before the first step: preparing the text took {clock.seconds():.0f} s",
-            where=f"training.minutes {recipe.training.minutes}",
-            hint="give more --minutes, or a number of --steps; the same command with --resume and more starts over",
-        )
-    _finish(run, prepared, folder, asked.talk)
-
-
-def _nothing_left(run: Run) -> str:
-    """Say why a run that was asked to go on makes no step, and how to ask for more."""
-    done, config = f"{counted(run.state.step, 'step')} done", run.config
-    if run.stopped_early():
-        return (
-            f"Nothing is left to do: {done}, and the run stopped early, {counted(run.state.since_best, 'validation')} "
-            "after its best. To go on, ask for another length with --steps or --minutes, or for more "
-            "--training.patience."
-        )
-    if config.steps and run.state.step >= config.steps:
-        return (
-            f"Nothing is left to do: {done}, {config.steps:,} asked for. To go on, ask for more, as in "
-            f"`--steps {2 * run.state.step}`; those done count."
-        )
-    minutes = run.state.seconds / 60
-    return (
-        f"Nothing is left to do: {done} in {minutes:.3g} minutes, {config.minutes:g} asked for. To go on, ask for "
-        f"more, as in `--minutes {2 * max(1, math.ceil(minutes))}`; those that have passed count."
-    )
-
-
-def _is_finished(run: Run, folder: Path) -> bool:
-    """Tell whether the best weights were chosen after the last step: not if the run was killed just before."""
-    training = read_json(folder / "report.json").get("training") or {}
-    return bool(training.get("steps") == run.state.step) and (folder / "model.safetensors").is_file()
+            prepare_output(folder, resume=True, overwrite=False)
+            prepared = read_prepared(folder / DATA, recipe)
+        model = _model(recipe, prepared, asked.device)
+        if checkpoint is None and asked.start_from:
+            _take_weights(model, asked.start_from)
+        elif checkpoint is None:
+            _first_weights(model, recipe, prepared)
+        observer = RunFolder(folder, prepared, prepared.report["languages"][1])
+        run = _new_run(recipe, prepared, model.to(asked.device), observer, clock)
+        if checkpoint is not None:
+            _check_same_text(asked, prepared.report)
+            restore(run, checkpoint, folder)
+            asked.talk(nothing_left(run) if run.is_over() else f"Going on from step {run.state.step:,}")
+            if run.is_over() and is_finished(run, folder):
+                return
+        _fit_memory(run, folder, recipe)
+        yield from train(run)
+        if not run.state.step:
+            raise UserError(
+                f"the time was over before the first step: preparing the text took {clock.seconds():.0f} s",
+                where=f"training.minutes {recipe.training.minutes}",
+                hint="give more --minutes, or a number of --steps; the same command with --resume and more starts over",
+            )
+        _finish(run, prepared, folder, asked.talk)
 
 
 def _check_same_text(asked: _Request, report: Mapping[str, Any]) -> None:
@@ -224,20 +206,28 @@ def _check_same_text(asked: _Request, report: Mapping[str, Any]) -> None:
             )
 
 
-def _prepared_anew(asked: _Request, data: Path, clock: Clock) -> tuple[TranslatorRecipe, Prepared]:
-    """Prepare the text, choose what the recipe leaves open, and begin the model's folder."""
-    folder, recipe = asked.folder, asked.recipe
+def _prepare_beside(asked: _Request) -> None:
+    """Prepare the text beside what stands in the folder: if it is refused, the model it would replace stays."""
     if asked.resume:
-        asked.talk(f"{folder} has no checkpoint: starting over")
+        asked.talk(f"{asked.folder} has no checkpoint: starting over")
     kept = read_tokenizers(asked.start_from) if asked.start_from else None
-    # Beside what stands there: a text that is refused must not cost the model that would have been replaced.
-    staged = folder / ".prepared"
     prepare(
-        asked.sources, staged, recipe, valid=asked.valid, languages=asked.languages, tokenizers=kept, talk=asked.talk
+        asked.sources,
+        asked.folder / STAGED,
+        asked.recipe,
+        valid=asked.valid,
+        languages=asked.languages,
+        tokenizers=kept,
+        talk=asked.talk,
     )
+
+
+def _begin(asked: _Request, clock: Clock) -> tuple[TranslatorRecipe, Prepared]:
+    """Put what was prepared in its place, choose what the recipe leaves open, and begin the model's folder."""
+    folder, recipe, data = asked.folder, asked.recipe, asked.folder / DATA
     prepare_output(folder, resume=False, overwrite=asked.overwrite or asked.resume)
     data.parent.mkdir(exist_ok=True)
-    staged.rename(data)
+    (folder / STAGED).rename(data)
     prepared = read_prepared(data, recipe)
     if recipe.training.adapt:
         dtype = training_dtype(recipe.training.precision, asked.device)

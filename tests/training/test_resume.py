@@ -1,5 +1,6 @@
 """A killed run resumes bit for bit: the final weights are those of the run that nobody killed."""
 
+import errno
 import json
 import os
 import random
@@ -14,8 +15,11 @@ from typing import Any
 import pytest
 
 from pellucid.errors import UsageError, UserError
+from pellucid.storage.checkpoints import Checkpoint, write_checkpoint
+from pellucid.storage.files import write_error
 from pellucid.storage.metrics import read_metrics
 from pellucid.storage.tensors import read_tensors
+from pellucid.training import prepare, run_folder
 from pellucid.training.clock import Clock
 from pellucid.training.loop import Run
 from pellucid.training.run_folder import RunFolder
@@ -298,6 +302,71 @@ def test_prepared_text_that_is_damaged_is_a_user_s_error(
         damaged.unlink()
     with pytest.raises(UserError):
         list(train_translator([], whole, steps=STEPS + 1, resume=True))
+
+
+@pytest.mark.parametrize("damage", ["cut", "removed", "of other pairs", "no lexicon"])
+def test_damaged_ids_are_found_at_the_start_and_the_way_out_is_one(
+    uninterrupted: tuple[Path, Path], tmp_path: Path, damage: str
+) -> None:
+    source, whole = uninterrupted[0], shutil.copytree(uninterrupted[1], tmp_path / "whole")
+    data = whole / "checkpoints" / "data"
+    if damage == "cut":
+        os.truncate(data / "train" / "target", 40)
+    elif damage == "removed":
+        (data / "valid" / "source.ends").unlink()
+    elif damage == "no lexicon":
+        (data / "lexicon.safetensors").unlink()
+    else:
+        for name in ("source", "source.ends"):
+            shutil.copy(data / "train" / name, data / "valid" / name)
+    told: list[str] = []
+    with pytest.raises(UserError) as caught:
+        list(train_translator([], whole, steps=STEPS + 1, resume=True, talk=told.append))
+    assert told == []
+    assert f"`--from {whole}`" in caught.value.hint
+    assert list(train_translator([source], tmp_path / "other", steps=1, start_from=whole))
+
+
+@pytest.mark.parametrize(("full_at", "then"), [(1, "starts over"), (2, "goes on from step 5")])
+def test_a_full_disk_says_how_the_begun_run_goes_on(
+    pairs_file: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, full_at: int, then: str
+) -> None:
+    calls = iter(range(1, 99))
+
+    def full(folder: Path, checkpoint: Checkpoint) -> Path:
+        if next(calls) == full_at:
+            raise write_error(folder / "checkpoints", OSError(errno.ENOSPC, "full"))
+        return write_checkpoint(folder, checkpoint)
+
+    monkeypatch.setattr(run_folder, "write_checkpoint", full)
+    source, model = pairs_file(100), tmp_path / "model"
+    with pytest.raises(UserError, match="the disk is full") as caught:
+        list(train_translator([source], model, steps=50, settings=SMALL))
+    assert caught.value.hint == f"Make room; the same command with `--resume` {then}."
+    monkeypatch.setattr(run_folder, "write_checkpoint", write_checkpoint)
+    with pytest.raises(UserError) as refused:
+        train_translator([source], model, steps=50, settings=SMALL)
+    assert ("without a checkpoint" in refused.value.what) is (full_at == 1)
+    run = train_translator([source], model, steps=50, settings=SMALL, resume=True)
+    assert next(run).step == (1 if full_at == 1 else 6)
+    run.close()  # type: ignore[attr-defined]
+
+
+def test_a_full_disk_does_not_cost_the_model_that_would_be_replaced(
+    pairs_file: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = tmp_path / "model"
+    list(train_translator([pairs_file(100)], model, steps=1, settings=SMALL))
+    before = _everything(model)
+
+    def full(*_: object) -> None:
+        raise write_error(model / "ids", OSError(errno.ENOSPC, "full"))
+
+    monkeypatch.setattr(prepare, "_write_ids", full)
+    with pytest.raises(UserError, match="the disk is full") as caught:
+        list(train_translator([pairs_file(100)], model, steps=1, settings=SMALL, overwrite=True))
+    assert "run the same command again" in caught.value.hint
+    assert _everything(model) == before
 
 
 def test_damaged_weights_of_a_checkpoint_name_the_way_back(uninterrupted: tuple[Path, Path], tmp_path: Path) -> None:
