@@ -28,6 +28,7 @@ from pellucid.storage.model_folder import (
 from pellucid.training.adapt import adapt, expected_tokens
 from pellucid.training.chosen_recipe import DEFAULT, as_begun, begun_with, recipe_from_model, recipe_of_run
 from pellucid.training.clock import Clock
+from pellucid.training.compiling import check_compiler
 from pellucid.training.loop import Run, train
 from pellucid.training.memory_fit import check_fits, fit_micro_batch
 from pellucid.training.optimizer import WeightAverage, adamw
@@ -118,6 +119,8 @@ def train_translator(
     place = _device(device)
     vocab_size = chosen.tokenizer.vocab_size or 0
     check_fits(chosen.model, (vocab_size, vocab_size), chosen.training.average_decay is not None, place)
+    if chosen.training.compile:
+        check_compiler(place)
     run = _Request(
         sources=tuple(sources),
         folder=folder,
