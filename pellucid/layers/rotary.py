@@ -77,6 +77,6 @@ def _turned(x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
     first, second = x.chunk(2, dim=-1)
     turned = torch.empty_like(x, memory_format=torch.contiguous_format)
     left, right = turned.chunk(2, dim=-1)
-    torch.mul(first, cosine, out=left).addcmul_(second, sine, value=-1)
-    torch.mul(first, sine, out=right).addcmul_(second, cosine)
+    left.copy_(first).mul_(cosine).addcmul_(second, sine, value=-1)
+    right.copy_(first).mul_(sine).addcmul_(second, cosine)
     return turned

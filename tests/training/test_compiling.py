@@ -18,7 +18,7 @@ PLAIN = {
     "model.d_model": 16,
     "model.d_ff": 16,
     "model.dropout": 0.0,
-    "model.positions": "sinusoidal",
+    "model.positions": "rope",
     "model.cross_positions": "none",
     "model.activation": "relu",
     "model.norm": "rmsnorm",
