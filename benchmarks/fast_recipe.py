@@ -31,6 +31,7 @@ WITHOUT: dict[str, dict[str, Any]] = {
     "RoPE in cross-attention": {"model.cross_positions": "none"},
     "RoPE (sinusoids instead)": {"model.positions": "sinusoidal", "model.cross_positions": "none"},
     "small batches (4,096 tokens instead)": {"training.batch_tokens": 4096},
+    "weight decay": {"training.weight_decay": 0},
     "a schedule shaped by time (constant instead)": {"training.schedule": "constant"},
     "SwiGLU (ReLU instead)": {
         "model.activation": "relu",
