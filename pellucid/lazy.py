@@ -23,4 +23,4 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], 
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return getattr(import_module(f"{package}.{homes[name]}"), name)
 
-    return find, lambda: sorted(homes)
+    return find, lambda: sorted({*homes, *vars(import_module(package))})
