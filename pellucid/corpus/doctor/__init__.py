@@ -12,12 +12,15 @@ if TYPE_CHECKING:
 
 __all__ = ["CHECKS", "DoctorReport", "Examination", "Fixed", "Problem", "examine", "fix"]
 
-__getattr__, __dir__ = lazy_names(__name__, {
-    "CHECKS": "checks",
-    "DoctorReport": "report",
-    "Examination": "examination",
-    "Fixed": "fixing",
-    "Problem": "report",
-    "examine": "examination",
-    "fix": "fixing",
-})
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "CHECKS": "checks",
+        "DoctorReport": "report",
+        "Examination": "examination",
+        "Fixed": "fixing",
+        "Problem": "report",
+        "examine": "examination",
+        "fix": "fixing",
+    },
+)
