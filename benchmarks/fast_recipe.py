@@ -31,6 +31,7 @@ WITHOUT: dict[str, dict[str, Any]] = {
     "RoPE in cross-attention": {"model.cross_positions": "none"},
     "RoPE (sinusoids instead)": {"model.positions": "sinusoidal", "model.cross_positions": "none"},
     "small batches (4,096 tokens instead)": {"training.batch_tokens": 4096},
+    "weight decay": {"training.weight_decay": 0},
     "a schedule shaped by time (constant instead)": {"training.schedule": "constant"},
     "SwiGLU (ReLU instead)": {
         "model.activation": "relu",
@@ -89,27 +90,34 @@ def run(
     }
 
 
+COLUMNS = {
+    "steps": ("steps", 0),
+    "valid": ("valid, nats", 2),
+    "bleu_beam_1": ("BLEU greedy", 1),
+    "bleu_beam_4": ("BLEU beam 4", 1),
+    "chrf_beam_4": ("chrF beam 4", 1),
+}
+
+
 def table(results: list[dict[str, Any]]) -> str:
     """Return the results as a Markdown table, several seeds as their mean and range."""
-    lines = [
-        "| without | CPU-minutes | seeds | steps | valid, nats | BLEU greedy | BLEU beam 4 | chrF beam 4 |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
+    columns = [name for name in COLUMNS if any(name in result for result in results)]
+    heads = ["without", "CPU-minutes", "seeds", *(COLUMNS[name][0] for name in columns)]
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     groups: dict[tuple[str, float], list[dict[str, Any]]] = {}
     for result in results:
         groups.setdefault((result["without"], result["minutes"]), []).append(result)
     for (without, minutes), group in sorted(groups.items(), key=lambda item: item[0][1]):
-
-        def shown(name: str, group: list[dict[str, Any]] = group) -> str:
-            values = [result[name] for result in group if name in result]
-            if not values:
-                return ""
-            mean = sum(values) / len(values)
-            return f"{mean:.2f}" + (f" ({min(values):.2f}–{max(values):.2f})" if len(values) > 1 else "")
-
-        figures = " | ".join(shown(name) for name in ("steps", "valid", "bleu_beam_1", "bleu_beam_4", "chrf_beam_4"))
-        lines.append(f"| {without} | {minutes:g} | {len(group)} | {figures} |")
+        cells = [_shown([result[name] for result in group if name in result], COLUMNS[name][1]) for name in columns]
+        lines.append(f"| {' | '.join([without, f'{minutes:g}', str(len(group)), *cells])} |")
     return "\n".join(lines)
+
+
+def _shown(values: list[float], digits: int) -> str:
+    if not values:
+        return ""
+    mean = f"{sum(values) / len(values):.{digits}f}"
+    return f"{mean} ({min(values):.{digits}f}–{max(values):.{digits}f})" if len(values) > 1 else mean
 
 
 def main() -> None:

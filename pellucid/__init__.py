@@ -3,8 +3,9 @@
 The public names load what they need when they are first used: `import pellucid` loads neither PyTorch nor Numba.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pellucid.lazy import lazy_names
 
 if TYPE_CHECKING:
     from pellucid.errors import UserError
@@ -17,20 +18,13 @@ __all__ = ["Translation", "UserError", "WordVectors", "__version__", "load", "tr
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "Translation": "pellucid.generation.translation",
-    "UserError": "pellucid.errors",
-    "WordVectors": "pellucid.word2vec.vectors",
-    "load": "pellucid.generation.load",
-    "train_translator": "pellucid.training.train_translator",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'pellucid' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "Translation": "generation.translation",
+        "UserError": "errors",
+        "WordVectors": "word2vec.vectors",
+        "load": "generation.load",
+        "train_translator": "training.train_translator",
+    },
+)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_FLAGS, Flags
 from pellucid.corpus.aligner import Lexicon, fit_lexicon
+from pellucid.corpus.counts import counted
 from pellucid.corpus.lexicon import Link
 from pellucid.corpus.raw_pairs import Fault, RawPair
 from pellucid.corpus.reading import read_pairs
@@ -189,7 +190,7 @@ def _fit(text: _Text, options: AlignOptions) -> tuple[Lexicon, Lexicon]:
     report = lexicons[0].report
     if report.used == 0:
         raise UserError("there is nothing to align: no pair has words on both sides, and few enough of them")
-    console.say(f"{report.pairs:,} pairs; {text.source.unit()} to {text.target.unit()}")
+    console.say(f"{counted(report.pairs, 'pair')}; {text.source.unit()} to {text.target.unit()}")
     for what, count, outcome in (
         ("with a blank side", report.blank, "their lines are empty"),
         ("too long to be counted", report.long, "aligned all the same"),

@@ -204,7 +204,9 @@ class Progress:
 
     def _amount(self) -> str:
         of_total = f" / {cell(_whole(self.total))}" if self.total is not None else ""
-        return f"{cell(_whole(self.done))}{of_total} {self.unit}".rstrip()
+        counted = self.done if self.total is None else self.total
+        unit = self.unit.removesuffix("s") if counted == 1 else self.unit
+        return f"{cell(_whole(self.done))}{of_total} {unit}".rstrip()
 
     def _line(self) -> str:
         share = f" ({self.done / self.total:.0%})" if self.total else ""

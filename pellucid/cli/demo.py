@@ -124,7 +124,7 @@ def _train(
             device=device,
             talk=console.say,
         )
-        return show_training(run, "there is nothing to translate with yet")
+        return show_training(run, lambda begun: "there is nothing to translate with yet")
 
 
 def _write_pairs(path: Path, pairs: Sequence[DemoPair]) -> None:

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_FLAGS, Flags
 from pellucid.corpus.config import DataConfig
+from pellucid.corpus.counts import counted
 from pellucid.corpus.doctor.checks import CHECKS
 from pellucid.errors import UsageError
 
@@ -99,7 +100,7 @@ def _run(
         for line in report.summary_lines(examples):
             console.data(line)
     if fixed is not None:
-        console.say(f"wrote {fixed.clean}: {report.usable:,} pairs")
+        console.say(f"wrote {fixed.clean}: {counted(report.usable, 'pair')}")
         console.say(f"wrote {fixed.dropped}: {fixed.dropped_pairs:,} left out, and why")
         return 0
     if report.refusals:

@@ -9,6 +9,7 @@ from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, ModelFlags
 from pellucid.cli.pairs import usable_pairs
 from pellucid.cli.translate import DEFAULT_SEARCH, SearchOptions
+from pellucid.corpus.counts import counted
 from pellucid.errors import UsageError, UserError
 from pellucid.storage.model_folder import read_config
 
@@ -111,4 +112,4 @@ def _show(result: dict[str, Any], compared: "dict[str, Comparison]") -> None:
                 f"{title}: {found.first:.2f} and {found.second:.2f} ({result['compare']['model']}), difference "
                 f"{found.second - found.first:+.2f}, 95 % within {low:+.2f} and {high:+.2f}, p = {found.p:.3f}"
             )
-    console.say(f"{result['pairs']:,} pairs")
+    console.say(counted(result["pairs"], "pair"))

@@ -8,6 +8,7 @@ from cyclopts import Parameter
 
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_FLAGS, Flags
+from pellucid.corpus.counts import counted
 from pellucid.storage.checkpoints import all_checkpoints, step_of
 from pellucid.storage.metrics import read_metrics
 from pellucid.storage.model_folder import KINDS, read_config, read_json
@@ -140,7 +141,7 @@ def _flat(fields: Mapping[str, Any], prefix: str = "") -> list[tuple[str, object
         if isinstance(value, Mapping):
             rows.extend(_flat(value, f"{prefix}{name}."))
         elif isinstance(value, list) and any(isinstance(item, Mapping | list) for item in value):
-            rows.append((f"{prefix}{name}", f"{len(value):,} entries"))
+            rows.append((f"{prefix}{name}", counted(len(value), "entry", "entries")))
         elif isinstance(value, list):
             shown = ", ".join(console.cell(item) for item in value[:5])
             rows.append((f"{prefix}{name}", shown + (f" … ({len(value):,})" if len(value) > 5 else "")))

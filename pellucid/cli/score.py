@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, ModelFlags
 from pellucid.cli.pairs import usable_pairs
+from pellucid.corpus.counts import counted
 from pellucid.errors import UsageError
 
 __all__ = ["score"]
@@ -42,26 +43,25 @@ def score(
 
     translator = load(folder, device=flags.device, precision=flags.precision)
     pairs = usable_pairs(files, source_lang or translator.source_language, target_lang or translator.target_language)
-    total = tokens = count = 0.0
+    total, tokens, count = 0.0, 0, 0
 
     def scores() -> Iterator[PairScore]:
         with console.progress("Scoring", unit="pairs") as bar:
-            while chunk := [(pair.source, pair.target) for pair in islice(pairs, _CHUNK)]:
-                yield from score_pairs(translator, chunk)
+            while chunk := list(islice(pairs, _CHUNK)):
+                places = [(pair.source_place, pair.target_place) for pair in chunk]
+                yield from score_pairs(translator, [(pair.source, pair.target) for pair in chunk], places=places)
                 bar.advance(len(chunk))
 
-    if as_json:
-        console.data("[")
     for found in scores():
         if as_json:
-            console.data((", " if count else "") + _dumped(found.as_dict()))
+            console.data((", " if count else "[") + _dumped(found.as_dict()))
         else:
             console.data(f"{found.total:.4f}")
         count, total, tokens = count + 1, total + found.total, tokens + len(found.tokens)
     if as_json:
-        console.data("]")
+        console.data("]" if count else "[]")
     elif tokens:
-        console.say(f"{count:,.0f} pairs, {tokens:,.0f} tokens: {-total / tokens:.4f} nats a token")
+        console.say(f"{counted(count, 'pair')}, {counted(tokens, 'token')}: {-total / tokens:.4f} nats a token")
 
 
 def _dumped(value: object) -> str:

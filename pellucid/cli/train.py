@@ -1,30 +1,26 @@
 """`pellucid train translator`: two files in, a translator out."""
 
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_TRAINING_FLAGS, Settings, TrainingFlags
+from pellucid.cli.stopping import STOPPED, Stop
 from pellucid.errors import UsageError
 
 if TYPE_CHECKING:
     from pellucid.training.state import Step, Validation
 
-__all__ = ["STOPPED", "asked_to_stop", "show_training", "translator"]
-
-STOPPED = 130  # exit code of a program that Ctrl-C ended
+__all__ = ["show_training", "translator"]
 
 
 def translator(
     *sources: Path,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
-    recipe: str = "fast",
+    recipe: str | None = None,
     valid: Annotated[list[Path] | None, Parameter(consume_multiple=True, negative="")] = None,
     minutes: float | None = None,
     steps: int | None = None,
@@ -44,7 +40,7 @@ def translator(
     Args:
         sources: A .tsv, .tmx or .jsonl file, or two aligned text files; .gz, .xz and .zst are read as they are.
         output: Folder of the model.
-        recipe: fast, tiny, small, base or big, or a TOML file.
+        recipe: fast (unless given), tiny, small, base or big, or a TOML file.
         valid: Files with validation pairs; without them some pairs are held out.
         minutes: Length of the run, all in all; the recipe's if neither this nor --steps is given.
         steps: Length of the run in updates; a run of given steps resumes bit for bit.
@@ -81,32 +77,53 @@ def translator(
         device=flags.device,
         talk=console.say,
     )
-    code = show_training(run, "the same command with --resume goes on from there")
+    code = show_training(run, lambda begun: _what_is_kept(output, resume, overwrite, begun))
     if code == 0:
         console.say(f'Try it: pellucid translate {output} --text "…"')
     return code
 
 
-def show_training(run: Iterator["Step"], once_stopped: str) -> int:
+def show_training(run: Iterator["Step"], what_is_kept: Callable[[bool], str]) -> int:
     """Take a run to its end, or to Ctrl-C, and show how it goes.
 
+    Before the first step Ctrl-C breaks off at once; later it waits for the end of the step, and writes a checkpoint; a
+    second one does not.
+
     Args:
-        once_stopped: what can be done with a run that Ctrl-C stopped, said then.
+        what_is_kept: says what is kept of a run that Ctrl-C stopped, and how it goes on; told whether a step was made.
 
     Returns:
         The exit code, 0 or 130.
     """
-    with asked_to_stop() as asked, console.progress("Training", 100, "%") as bar:
-        for step in run:
-            bar.update(round(100 * step.progress, 1), _note(step))
-            if step.validation is not None:
-                _say_validation(step, step.validation)
-            if asked:
-                bar.update(round(100 * step.progress, 1), "stopping")
-                run.close()  # type: ignore[attr-defined]  # a generator: closing it writes a checkpoint
-                console.say(f"Stopped after step {step.step:,}; {once_stopped}.")
-                return STOPPED
+    stop = Stop("Stopping after this step, with a checkpoint")
+    with stop.heeded(), console.progress("Training", 100, "%") as bar:
+        try:
+            for step in run:
+                stop.waits = True
+                bar.update(round(100 * step.progress, 1), _note(step))
+                if step.validation is not None:
+                    _say_validation(step, step.validation)
+                if stop.asked:
+                    run.close()  # type: ignore[attr-defined]  # a generator: closing it writes a checkpoint
+                    console.say(f"Stopped after step {step.step:,}: {what_is_kept(True)}.")
+                    return STOPPED
+        except KeyboardInterrupt:
+            console.say(f"Stopped{'' if stop.waits else ' before the first step'}: {what_is_kept(stop.waits)}.")
+            return STOPPED
     return 0
+
+
+def _what_is_kept(output: Path, resume: bool, overwrite: bool, begun: bool) -> str:
+    from pellucid.storage.checkpoints import latest_checkpoint, step_of
+
+    same = f"the same command {'without --overwrite and ' if overwrite else ''}with --resume"
+    newest = latest_checkpoint(output)
+    if newest is not None and (resume or begun):
+        return f"the checkpoint of step {step_of(newest):,} is kept, and {same} goes on from there"
+    if overwrite:
+        stays = f" and {output} stays as it was" if newest is not None else ""
+        return f"nothing is kept{stays}; the same command starts over"
+    return f"nothing is kept; {same} starts over"
 
 
 def _note(step: "Step") -> str:
@@ -129,20 +146,3 @@ def _say_validation(step: "Step", found: "Validation") -> None:
         source, translation, reference = found.sample
         for name, text in (("source", source), ("now", translation), ("reference", reference)):
             console.say(f"      {name:>9}: {text}")
-
-
-@contextmanager
-def asked_to_stop() -> Iterator[list[int]]:
-    """Collect Ctrl-C instead of breaking off in the middle of a step; a second one breaks off."""
-    asked: list[int] = []
-
-    def note(number: int, frame: FrameType | None) -> None:
-        if asked:
-            raise KeyboardInterrupt
-        asked.append(number)
-
-    before = signal.signal(signal.SIGINT, note)
-    try:
-        yield asked
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_FLAGS, Flags
-from pellucid.cli.train import STOPPED, asked_to_stop
+from pellucid.cli.stopping import STOPPED, Stop
 from pellucid.cli.vector_files import Form, opened
 from pellucid.cli.vector_settings import DEFAULT_SETTINGS, VectorSettings
 from pellucid.errors import UsageError, UserError
@@ -83,8 +83,10 @@ def _trained(training: "Training") -> tuple[list["VectorsStep"], bool]:
     """Take the training to its end, or to Ctrl-C; return its records and whether it was stopped."""
     records = []
     began = time.monotonic()
-    with asked_to_stop() as asked, console.progress("Training", 100, "%") as bar:
+    stop = Stop("Stopping here, with the vectors as they are")
+    with stop.heeded(), console.progress("Training", 100, "%") as bar:
         for step in training:
+            stop.waits = True
             records.append(step)
             left = step.seconds * (1 / step.progress - 1)
             bar.update(
@@ -93,7 +95,7 @@ def _trained(training: "Training") -> tuple[list["VectorsStep"], bool]:
             )
             if step.epoch_loss is not None:
                 console.say(f"pass {step.epoch + 1} of {training.config.epochs}: loss {step.epoch_loss:.4f}")
-            if asked and step.progress < 1:
+            if stop.asked and step.progress < 1:
                 console.say(f"Stopped after {step.progress:.0%}; the vectors are kept as they are.")
                 return records, True
     seconds = time.monotonic() - began

@@ -14,6 +14,7 @@ from cyclopts import Parameter
 
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, ModelFlags
+from pellucid.corpus.counts import counted
 from pellucid.corpus.text_files import read_lines
 from pellucid.errors import UsageError, UserError
 from pellucid.storage.files import new_file
@@ -207,7 +208,7 @@ class _Notices:
 
     def sum_up(self) -> None:
         if self.told > _TOLD:
-            console.warn(f"{self.told:,} warnings about {self.lines:,} lines; --json has all of them")
+            console.warn(f"{self.told:,} warnings about {counted(self.lines, 'line')}; --json has all of them")
 
 
 def _lines(file: str | None) -> Iterator[str]:

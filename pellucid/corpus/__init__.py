@@ -1,7 +1,8 @@
 """Text on disk → sentence pairs that know their file and line, checked, cleaned, split and aligned."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pellucid.lazy import lazy_names
 
 if TYPE_CHECKING:
     from pellucid.corpus.aligner import fit_lexicon
@@ -25,21 +26,18 @@ __all__ = [
     "read_pairs",
 ]
 
-_HOMES = {
-    "DataConfig": "config",
-    "Examination": "doctor.examination",
-    "HeldOut": "splitting",
-    "Lexicon": "lexicon",
-    "Place": "pairs",
-    "SentencePair": "pairs",
-    "examine": "doctor.examination",
-    "fit_lexicon": "aligner",
-    "hold_out": "splitting",
-    "read_pairs": "reading",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "DataConfig": "config",
+        "Examination": "doctor.examination",
+        "HeldOut": "splitting",
+        "Lexicon": "lexicon",
+        "Place": "pairs",
+        "SentencePair": "pairs",
+        "examine": "doctor.examination",
+        "fit_lexicon": "aligner",
+        "hold_out": "splitting",
+        "read_pairs": "reading",
+    },
+)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
+from pellucid.corpus.counts import counted
 from pellucid.errors import UserError
 from pellucid.randomness import generator
 
@@ -115,4 +116,4 @@ def _check(translations: Sequence[str], references: Sequence[str]) -> None:
     if not references:
         raise UserError("there is nothing to score", hint="Name files with at least one sentence pair.")
     if len(translations) != len(references):
-        raise UserError(f"{len(translations):,} translations, but {len(references):,} references")
+        raise UserError(f"{counted(len(translations), 'translation')}, but {counted(len(references), 'reference')}")

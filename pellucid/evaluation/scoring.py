@@ -5,12 +5,21 @@ from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
+from pellucid.corpus.pairs import Place
+from pellucid.errors import UserError
 from pellucid.generation.constraints import padded
 from pellucid.generation.placeholders import protect_pair
 from pellucid.generation.translate import Translator
+from pellucid.models.config import EncoderDecoderConfig
+from pellucid.models.memory import free_bytes
 
 __all__ = ["PairScore", "TokenScore", "score_pairs"]
+
+BATCH_BYTES = 2**30  # of attention, unless a pair alone needs more
+SHARE = 0.5  # of the free memory that a pair alone may need
+ROWS = 1024  # target tokens whose logits stand in memory at once
 
 
 class TokenScore(NamedTuple):
@@ -38,23 +47,36 @@ class PairScore(NamedTuple):
         return {"total": self.total, "tokens": [token._asdict() for token in self.tokens]}
 
 
-def score_pairs(translator: Translator, pairs: Sequence[tuple[str, str]], batch_tokens: int = 4096) -> list[PairScore]:
+def score_pairs(
+    translator: Translator,
+    pairs: Sequence[tuple[str, str]],
+    batch_tokens: int = 4096,
+    places: Sequence[tuple[Place, Place]] = (),
+) -> list[PairScore]:
     """Score each target given its source (teacher forcing), in the order given.
 
-    Texts are taken whole: none is split or cut. Placeholders that both sides hold count as in training.
+    Texts are taken whole: none is split or cut. Placeholders that both sides hold count as in training. Long pairs go
+    through one at a time; what attention over a pair needs grows with the square of its length.
 
     Args:
         translator: the model and its tokenizers.
         pairs: sources and targets.
         batch_tokens: tokens of the longer side, padding included, that pass at once.
+        places: where both sides of each pair stand, for what is said of one that cannot be scored.
 
     Raises:
-        UserError: for a text longer than a model with learned positions has positions.
+        UserError: for a pair that is too long for the memory that is free, or for the positions that a model has
+            learned; before any is scored.
     """
     encoded = [_encode(translator, *pair) for pair in pairs]
+    lengths = [max(len(source), len(target)) for source, target in encoded]
+    _refuse_too_long(translator, encoded, places)
     found: dict[int, PairScore] = {}
-    for batch in _batches([max(len(source), len(target)) for source, target in encoded], batch_tokens):
-        scores = _score_batch(translator, [encoded[i] for i in batch])
+    for batch in _batches(translator.model.config, lengths, batch_tokens):
+        try:
+            scores = _score_batch(translator, [encoded[i] for i in batch])
+        except torch.OutOfMemoryError as error:  # of a device, which has other kernels than are reckoned with here
+            raise _too_long(encoded, batch[0], places, "the device has too little memory for it") from error
         found.update(zip(batch, scores, strict=True))
     return [found[i] for i in range(len(pairs))]
 
@@ -72,12 +94,49 @@ def _encode(translator: Translator, source: str, target: str) -> tuple[list[int]
     )
 
 
-def _batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
+def _refuse_too_long(
+    translator: Translator, encoded: Sequence[tuple[list[int], list[int]]], places: Sequence[tuple[Place, Place]]
+) -> None:
+    """Refuse the first pair that the model or the machine has no room for."""
+    config, device = translator.model.config, translator.model.target_embedding.weight.device
+    free = free_bytes(device)
+    for i, (source, target) in enumerate(encoded):
+        longest = max(len(source), len(target))
+        if config.positions == "learned" and longest > config.max_positions:
+            raise _too_long(encoded, i, places, f"the model has learned codes for {config.max_positions:,} positions")
+        needed = _attention_bytes(config, longest)
+        if device.type == "cpu" and needed > max(SHARE * free, BATCH_BYTES):
+            raise _too_long(
+                encoded, i, places, f"attention over it needs {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free"
+            )
+
+
+def _too_long(
+    encoded: Sequence[tuple[list[int], list[int]]], i: int, places: Sequence[tuple[Place, Place]], why: str
+) -> UserError:
+    source, target = map(len, encoded[i])
+    return UserError(
+        f"a pair of {source:,} and {target:,} tokens is too long to score: {why}",
+        where=str(places[i][target > source]) if places else f"pair {i + 1:,} of {len(encoded):,}",
+        hint="Cut it into its sentences, or leave it out; `pellucid doctor FILES --fix clean.tsv` leaves out what is "
+        "longer than --max-characters.",
+    )
+
+
+def _attention_bytes(config: EncoderDecoderConfig, length: int) -> int:
+    """Return what attention holds at once, bytes: scores before and after mask and softmax, in float32."""
+    return 4 * 4 * config.n_heads * length**2
+
+
+def _batches(config: EncoderDecoderConfig, lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
+    """Yield which pairs go at once, the longest first: within the tokens and the memory of a batch, or one alone."""
     batch: list[int] = []
     for i in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
-        if batch and lengths[batch[0]] * (len(batch) + 1) > budget:
-            yield batch
-            batch = []
+        if batch:
+            rows, longest = len(batch) + 1, lengths[batch[0]]
+            if rows * longest > budget or rows * _attention_bytes(config, longest) > BATCH_BYTES:
+                yield batch
+                batch = []
         batch.append(i)
     if batch:
         yield batch
@@ -90,8 +149,7 @@ def _score_batch(translator: Translator, encoded: Sequence[tuple[list[int], list
     source = padded([ids for ids, _ in encoded], symbols.pad_id, device)
     wanted = padded([ids for _, ids in encoded], symbols.pad_id, device)
     given = padded([[symbols.start_id, *ids[:-1]] for _, ids in encoded], symbols.pad_id, device)
-    logits = model(source, given).float()
-    log_probs = -F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), reduction="none").view_as(wanted)
+    log_probs = _log_probs(translator, model.decode(given, model.encode(source)), wanted)
     scores = []
     for (_, ids), row in zip(encoded, log_probs.tolist(), strict=True):
         pieces = translator.target_tokenizer.pieces_of_ids(ids)
@@ -100,3 +158,10 @@ def _score_batch(translator: Translator, encoded: Sequence[tuple[list[int], list
         )
         scores.append(PairScore(sum(row[: len(ids)]), tokens))
     return scores
+
+
+def _log_probs(translator: Translator, states: Tensor, wanted: Tensor) -> Tensor:
+    """Return the log-probability of each wanted token after its state, [batch target]."""
+    parts = zip(states.flatten(0, 1).split(ROWS), wanted.flatten().split(ROWS), strict=True)
+    scores = [F.cross_entropy(translator.model.logits(x).float(), ids, reduction="none") for x, ids in parts]
+    return -torch.cat(scores).view_as(wanted)

@@ -1,7 +1,8 @@
 """Weights → text: beam search, and strings in, strings out."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pellucid.lazy import lazy_names
 
 if TYPE_CHECKING:
     from pellucid.generation.beam import Hypothesis, beam_search
@@ -20,22 +21,15 @@ __all__ = [
     "protect_pair",
 ]
 
-_HOME = {
-    "GenerationConfig": "config",
-    "Hypothesis": "beam",
-    "Translation": "translation",
-    "Translator": "translate",
-    "beam_search": "beam",
-    "protect": "placeholders",
-    "protect_pair": "placeholders",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "GenerationConfig": "config",
+        "Hypothesis": "beam",
+        "Translation": "translation",
+        "Translator": "translate",
+        "beam_search": "beam",
+        "protect": "placeholders",
+        "protect_pair": "placeholders",
+    },
+)

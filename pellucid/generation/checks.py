@@ -9,6 +9,8 @@ from typing import NamedTuple
 from jaxtyping import Float
 from torch import Tensor
 
+from pellucid.corpus.counts import counted
+
 __all__ = ["Notice", "changed_numbers", "looping", "not_covered", "odd_length"]
 
 
@@ -68,7 +70,7 @@ def looping(source_ids: Sequence[int], target_ids: Sequence[int]) -> Notice | No
     for n in range(1, 11):
         times = _repeats(target_ids, n)
         if times >= (4 if n == 1 else 3) and times > _repeats(source_ids, n):
-            return Notice("loop", f"the translation repeats itself: {n} tokens {times} times in a row")
+            return Notice("loop", f"the translation repeats itself: {counted(n, 'token')} {times} times in a row")
     return None
 
 
@@ -77,7 +79,7 @@ def odd_length(source_tokens: int, target_tokens: int) -> Notice | None:
     longer, shorter = max(source_tokens, target_tokens), min(source_tokens, target_tokens)
     if longer <= 3 * shorter or longer - shorter < 8:
         return None
-    return Notice("length", f"{source_tokens} source tokens became {target_tokens}")
+    return Notice("length", f"{counted(source_tokens, 'source token')} became {target_tokens}")
 
 
 def not_covered(weights: Float[Tensor, "target source"], tokens: Sequence[str]) -> Notice | None:

@@ -4,7 +4,9 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-__all__ = ["GenerationConfig"]
+__all__ = ["LONGEST_SPLIT", "SHORTEST_SPLIT", "GenerationConfig"]
+
+SHORTEST_SPLIT, LONGEST_SPLIT = 40, 100  # source tokens; shorter parts lose their context
 
 
 class GenerationConfig(BaseModel):
@@ -22,8 +24,11 @@ class GenerationConfig(BaseModel):
     max_length_extra: int = Field(30, ge=1, description="… plus this many; a translation cut there carries a warning")
     no_repeat_ngram: int = Field(0, ge=0, description="no sequence of so many tokens may occur twice; 0: any may")
     batch_tokens: int = Field(4096, ge=1, description="source tokens, padding included, times beam, translated at once")
-    split_above: int = Field(
-        100, ge=8, description="lines of more source tokens are split at sentence ends and the parts translated alone"
+    split_above: int | None = Field(
+        None,
+        ge=8,
+        description="lines of more source tokens are split at sentence ends and the parts translated alone; none: as "
+        f"long as all but the longest of the training text, {SHORTEST_SPLIT} to {LONGEST_SPLIT}",
     )
     protect_placeholders: bool = Field(
         True, description="keep {{name}}, {0}, %s, ###T01###, tags, URLs and e-mail addresses byte for byte"

@@ -10,11 +10,12 @@ from pellucid.errors import UsageError, UserError
 from pellucid.generation.config import GenerationConfig
 from pellucid.generation.translate import Translator
 from pellucid.models.config import EncoderDecoderConfig
+from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.models.model_files import build_translator_model
 from pellucid.storage.model_folder import KINDS, read_config, read_json
 from pellucid.tokenizers import Tokenizer, load_tokenizer
 
-__all__ = ["load"]
+__all__ = ["as_described", "load"]
 
 _DTYPES = {"auto": torch.float32, "float32": torch.float32, "bfloat16": torch.bfloat16}
 
@@ -48,7 +49,24 @@ def load(folder: str | Path, *, device: str = "auto", precision: str = "auto") -
         )
     place = _device(device)
     model = build_translator_model(config, folder / "model.safetensors").to(place, _DTYPES[precision])
-    source_tokenizer, target_tokenizer = _tokenizers(folder, config)
+    return as_described(folder, model, *_tokenizers(folder, config))
+
+
+def as_described(
+    folder: str | Path, model: EncoderDecoder, source_tokenizer: Tokenizer, target_tokenizer: Tokenizer
+) -> Translator:
+    """Let a model translate as its folder says: with its settings, languages, alignment heads and placeholders.
+
+    Args:
+        folder: of a model, finished or begun.
+        model: its own, in the precision and on the device it shall run.
+        source_tokenizer, target_tokenizer: its own.
+
+    Raises:
+        UserError: if the folder holds no translator, or one that is damaged.
+    """
+    folder = Path(folder)
+    config = read_config(folder, "translator")
     return Translator(
         model,
         source_tokenizer,

@@ -6,11 +6,12 @@ from typing import Any, NamedTuple, overload
 from pydantic import ValidationError
 from torch import Tensor
 
+from pellucid.corpus.counts import counted
 from pellucid.errors import UserError
 from pellucid.generation.alignment import Heads, Link, links_of, soft_alignments
 from pellucid.generation.beam import Hypothesis, beam_search
 from pellucid.generation.checks import Notice, changed_numbers, looping, not_covered, odd_length
-from pellucid.generation.config import GenerationConfig
+from pellucid.generation.config import LONGEST_SPLIT, GenerationConfig
 from pellucid.generation.constraints import Symbols
 from pellucid.generation.insertion import insert_by_alignment
 from pellucid.generation.parts import Part, PartMaker, Plan
@@ -125,7 +126,8 @@ class Translator:
             raise UserError("expected a text or a list of texts", where="translate")
         prefixes = [prefix] * len(texts) if isinstance(prefix, str) else list(prefix)
         if len(prefixes) != len(texts):
-            raise UserError(f"{len(texts)} texts, but {len(prefixes)} prefixes", where="translate")
+            given = counted(len(prefixes), "prefix", "prefixes")
+            raise UserError(f"{counted(len(texts), 'text')}, but {given}", where="translate")
         config = self.settings(**settings)
         maker = self._part_maker(config)
         plans = [maker.plan(one) for one in texts]
@@ -152,7 +154,7 @@ class Translator:
         if "n_best" in changed and "beam" not in changed:
             changed["beam"] = max(self.config.beam, changed["n_best"])
         try:
-            return GenerationConfig.model_validate(self.config.model_dump() | changed)
+            config = GenerationConfig.model_validate(self.config.model_dump() | changed)
         except ValidationError as error:
             first = error.errors()[0]
             name = ".".join(map(str, first["loc"]))
@@ -161,10 +163,20 @@ class Translator:
             hint = f"There are {known}." if first["type"] == "extra_forbidden" else ""
             message = f"{message[:1].lower()}{message[1:]}"
             raise UserError(f"{name}: {message}" if name else message, where=name or (), hint=hint) from error
+        shape = self.model.config
+        longest = config.split_above if "split_above" in changed else None
+        if longest is not None and shape.positions == "learned" and longest >= shape.max_positions:
+            raise UserError(
+                f"split_above: {longest} tokens and their end need more than the {shape.max_positions} "
+                "positions that the model has learned",
+                where="split_above",
+                hint=f"Set it to at most {shape.max_positions - 1}.",
+            )
+        return config
 
     def _part_maker(self, config: GenerationConfig) -> PartMaker:
         shape = self.model.config
-        longest = config.split_above
+        longest = config.split_above or LONGEST_SPLIT
         if shape.positions == "learned":
             longest = min(longest, shape.max_positions - 1)
         ids = len(self.source_tokenizer.placeholder_ids) if self.copies_placeholders else 0
@@ -243,7 +255,7 @@ class Translator:
             looping(part.ids, best.ids),
             odd_length(len(part.ids) - 1, len(best.ids)),
             not_covered(looked[0], source_tokens) if looked and self.alignment_heads else None,
-            None if best.ended else Notice("cut", f"cut at the longest length, {len(best.ids)} tokens"),
+            None if best.ended else Notice("cut", f"cut at the longest length, {counted(len(best.ids), 'token')}"),
             _placed_by_alignment(part) if inserting else None,
         ]
         return _Done(

@@ -1,4 +1,8 @@
-"""Where a token stands: codes added to embeddings, and biases added to scores."""
+"""Where a token stands: codes added to embeddings, and biases added to scores.
+
+Codes are asked for with `count`, the furthest position and one: to read it from the positions would wait for the device
+that they are on.
+"""
 
 import torch
 from jaxtyping import Float, Int
@@ -32,11 +36,10 @@ class SinusoidalCodes(nn.Module):
         self.d_model = d_model
         self.register_buffer("table", sinusoids(torch.arange(256), d_model).float(), persistent=False)
 
-    def forward(self, positions: Int[Tensor, " seq"]) -> Float[Tensor, "seq d_model"]:
-        """Return the code of each position."""
-        furthest = int(positions[-1]) + 1
-        if furthest > len(self.table):
-            longer = torch.arange(max(furthest, 2 * len(self.table)))
+    def forward(self, positions: Int[Tensor, " seq"], count: int) -> Float[Tensor, "seq d_model"]:
+        """Return the code of each position, all of them below `count`."""
+        if count > len(self.table):
+            longer = torch.arange(max(count, 2 * len(self.table)))
             self.table = sinusoids(longer, self.d_model).to(self.table)
         return self.table[positions]
 
@@ -53,12 +56,11 @@ class LearnedCodes(nn.Module):
         self.weight = nn.Parameter(torch.empty(max_positions, d_model))
         nn.init.normal_(self.weight, std=0.02)
 
-    def forward(self, positions: Int[Tensor, " seq"]) -> Float[Tensor, "seq d_model"]:
-        """Return the code of each position."""
-        furthest = int(positions[-1]) + 1
-        if furthest > len(self.weight):
+    def forward(self, positions: Int[Tensor, " seq"], count: int) -> Float[Tensor, "seq d_model"]:
+        """Return the code of each position, all of them below `count`."""
+        if count > len(self.weight):
             raise UserError(
-                f"the text has {furthest} tokens, the model has learned codes for {len(self.weight)} positions only",
+                f"the text has {count} tokens, the model has learned codes for {len(self.weight)} positions only",
                 hint="split the text, or train with a larger model.max_positions or with other model.positions",
             )
         return self.weight[positions]
@@ -67,7 +69,7 @@ class LearnedCodes(nn.Module):
 class NoCodes(nn.Module):
     """Nothing is added to the embeddings."""
 
-    def forward(self, positions: Int[Tensor, " seq"]) -> Float[Tensor, ""]:
+    def forward(self, positions: Int[Tensor, " seq"], count: int) -> Float[Tensor, ""]:
         """Return 0, which added to anything leaves it as it is."""
         return torch.zeros((), device=positions.device)
 

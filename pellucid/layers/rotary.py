@@ -1,5 +1,7 @@
 """Rotary positions: a query and a key are turned by their places, so their product sees only how far apart they are."""
 
+from typing import Any
+
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -52,5 +54,29 @@ class Rotary(nn.Module):
         if furthest > len(self.cosines):
             self.grow(max(furthest, 2 * len(self.cosines)))
         cosine, sine = self.cosines[positions].to(x.dtype), self.sines[positions].to(x.dtype)
-        first, second = x.chunk(2, dim=-1)
-        return torch.cat((first * cosine - second * sine, first * sine + second * cosine), dim=-1)
+        turned: Tensor = _Turn.apply(x, cosine, sine)  # type: ignore[no-untyped-call]
+        return turned
+
+
+class _Turn(torch.autograd.Function):
+    """Turn by an angle; the gradient is turned back by it (half the operations that differentiating them makes)."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
+        ctx.save_for_backward(cosine, sine)
+        return _turned(x, cosine, sine)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
+        cosine, sine = ctx.saved_tensors
+        return _turned(gradients[0], cosine, -sine), None, None
+
+
+def _turned(x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
+    """Return (x₁ cos − x₂ sin, x₁ sin + x₂ cos), written to its place without parts in between."""
+    first, second = x.chunk(2, dim=-1)
+    turned = torch.empty_like(x, memory_format=torch.contiguous_format)
+    left, right = turned.chunk(2, dim=-1)
+    left.copy_(first).mul_(cosine).addcmul_(second, sine, value=-1)
+    right.copy_(first).mul_(sine).addcmul_(second, cosine)
+    return turned

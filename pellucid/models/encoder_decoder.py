@@ -98,10 +98,11 @@ class EncoderDecoder(nn.Module):
 
     def encode(self, source_ids: Int[Tensor, "batch source"], tap: Tap = keep) -> Memory:
         """Read the source."""
-        positions = torch.arange(source_ids.shape[1], device=source_ids.device)
+        count = source_ids.shape[1]
+        positions = torch.arange(count, device=source_ids.device)
         may_attend = not_padding(source_ids, self.pad_id)
         rows = tap("embedding.source", self.source_embedding(source_ids))
-        x = self.embedding_dropout(rows + tap("embedding.source_position", self.source_codes(positions)))
+        x = self.embedding_dropout(rows + tap("embedding.source_position", self.source_codes(positions, count)))
         for n, block in enumerate(self.encoder):
             x = block(x, may_attend, positions, scoped(tap, f"encoder.{n}"))
         return Memory(narrow(tap("encoder.output", self.encoder_norm(x))), may_attend, positions)
@@ -110,9 +111,10 @@ class EncoderDecoder(nn.Module):
         self, target_ids: Int[Tensor, "batch target"], memory: Memory, tap: Tap = keep
     ) -> Float[Tensor, "batch target d_model"]:
         """Return the decoder's states for a whole given target; each position sees itself and those before."""
-        positions = torch.arange(target_ids.shape[1], device=target_ids.device)
-        may_attend = causal(target_ids.shape[1], target_ids.device)
-        x = self._embed_target(target_ids, positions, tap)
+        count = target_ids.shape[1]
+        positions = torch.arange(count, device=target_ids.device)
+        may_attend = causal(count, target_ids.device)
+        x = self._embed_target(target_ids, positions, count, tap)
         for n, (block, source) in enumerate(zip(self.decoder_blocks(), self.look_up(memory, tap), strict=True)):
             x = block(x, may_attend, positions, source, memory.may_attend, tap=scoped(tap, f"decoder.{n}"))
         return tap("decoder.output", self.decoder_norm(x))
@@ -123,7 +125,7 @@ class EncoderDecoder(nn.Module):
         """Return the decoder's states one token further, for hypotheses side by side on the query axis."""
         positions = torch.full((ids.shape[1],), cache.step, device=ids.device)
         cache.open_step()
-        x = self._embed_target(ids, positions, tap)
+        x = self._embed_target(ids, positions, cache.step, tap)
         for n, block in enumerate(self.decoder_blocks()):
             x = block(
                 x,
@@ -157,9 +159,9 @@ class EncoderDecoder(nn.Module):
         """Return the score of every target token after each state."""
         return tap("logits", self.output_embedding.logits(states))
 
-    def _embed_target(self, ids: Tensor, positions: Tensor, tap: Tap) -> Tensor:
+    def _embed_target(self, ids: Tensor, positions: Tensor, count: int, tap: Tap) -> Tensor:
         rows = tap("embedding.target", self.target_embedding(ids))
-        x: Tensor = self.embedding_dropout(rows + tap("embedding.target_position", self.target_codes(positions)))
+        x: Tensor = self.embedding_dropout(rows + tap("embedding.target_position", self.target_codes(positions, count)))
         return x
 
 

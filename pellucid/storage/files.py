@@ -16,10 +16,23 @@ from typing import BinaryIO
 
 from pellucid.errors import UserError
 
-__all__ = ["new_file", "new_folder", "new_path", "remove_leftovers", "write_bytes", "write_error", "write_text"]
+__all__ = [
+    "DiskFullError",
+    "new_file",
+    "new_folder",
+    "new_path",
+    "remove_leftovers",
+    "write_bytes",
+    "write_error",
+    "write_text",
+]
 
 _LEFTOVER = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.(?P<ending>new|old)")
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+class DiskFullError(UserError):
+    """There is no room for a file."""
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -136,9 +149,15 @@ def _names(folder: Path) -> list[str]:
 
 
 def write_error(path: str | Path, error: OSError) -> UserError:
-    """Return what to tell the user when writing `path` failed with `error`."""
+    """Return what to tell the user when writing `path` failed with `error`.
+
+    A file in a folder that is still being made is named as it will be called: the user never sees that folder.
+    """
+    path = Path(path)
+    parts = [match["name"] if (match := _LEFTOVER.fullmatch(part)) else part for part in path.parts]
+    path = Path(*parts)
     if error.errno in _FULL:
-        return UserError(
+        return DiskFullError(
             f"the disk is full: cannot write {path}",
             where=str(path),
             hint="Make room and run the same command again; what stood there before is untouched.",

@@ -26,6 +26,7 @@ _IDS: numpy.dtype[numpy.int32] = numpy.dtype("<i4")
 _ENDS: numpy.dtype[numpy.int64] = numpy.dtype("<i8")
 Integer = TypeVar("Integer", numpy.int32, numpy.int64)
 
+_AGAIN = "Copy it again from where it is whole, or make it anew from the text."
 _BUFFER = 1 << 20  # ids kept before they are written, 4 MiB
 
 
@@ -45,7 +46,7 @@ class IdStore(Sequence[NDArray[numpy.int32]]):
             raise UserError(
                 f"an id store is damaged: expected {expected} ids, found {len(self._ids)}",
                 where=str(self.path),
-                hint="Remove the file and run the command again: it is made from the text.",
+                hint=_AGAIN,
             )
 
     def __len__(self) -> int:
@@ -202,7 +203,8 @@ def _mapped(path: Path, dtype: numpy.dtype[Integer]) -> NDArray[Integer]:
             if size == 0:  # an empty file cannot be mapped
                 return numpy.empty(0, dtype)
             if size % dtype.itemsize:
-                raise UserError(f"an id store is damaged: {size} bytes is not a whole number of ids", where=str(path))
+                what = f"an id store is damaged: {size} bytes is not a whole number of ids"
+                raise UserError(what, where=str(path), hint=_AGAIN)
             return numpy.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), dtype)
     except OSError as error:
-        raise UserError(f"cannot read an id store: {error.strerror}", where=str(path)) from error
+        raise UserError(f"cannot read an id store: {error.strerror}", where=str(path), hint=_AGAIN) from error

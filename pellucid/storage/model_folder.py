@@ -147,10 +147,12 @@ def check_output(folder: str | Path, resume: bool, overwrite: bool) -> None:
         raise UserError(f"{folder} is a file, expected a folder", where=str(folder), hint="Name another with `-o`.")
     if holds_model(folder):
         if not (resume or overwrite):
+            begun = not any((folder / "checkpoints").glob("step-*")) and not (folder / "model.safetensors").exists()
             raise UserError(
-                f"{folder} holds a model already",
+                f"{folder} holds {'the beginning of a model, without a checkpoint' if begun else 'a model already'}",
                 where=str(folder),
-                hint="Add `--resume` to go on with it, `--overwrite` to replace it, or name another folder with `-o`.",
+                hint=f"Add `--resume` to {'start over' if begun else 'go on with it'}, `--overwrite` to replace it, or "
+                "name another folder with `-o`.",
             )
         if resume and (folder / "config.json").is_file():
             read_config(folder)

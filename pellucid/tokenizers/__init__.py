@@ -1,7 +1,8 @@
 """Text ↔ ids: byte-pair encoding, unigram, words, characters; what is unknown becomes bytes."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pellucid.lazy import lazy_names
 
 if TYPE_CHECKING:
     from pellucid.tokenizers.config import TokenizerConfig
@@ -12,21 +13,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Piece", "Tokenizer", "TokenizerConfig", "choose_vocab_size", "load_tokenizer", "train_tokenizer"]
 
-_HOME = {
-    "Piece": "tokenizer",
-    "Tokenizer": "tokenizer",
-    "TokenizerConfig": "config",
-    "choose_vocab_size": "vocabulary_size",
-    "load_tokenizer": "tokenizer_file",
-    "train_tokenizer": "training",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "Piece": "tokenizer",
+        "Tokenizer": "tokenizer",
+        "TokenizerConfig": "config",
+        "choose_vocab_size": "vocabulary_size",
+        "load_tokenizer": "tokenizer_file",
+        "train_tokenizer": "training",
+    },
+)

@@ -81,7 +81,9 @@ class TrainingConfig(BaseModel):
         None, gt=0, description="validations without a better loss after which the run stops early; none: never"
     )
     checkpoint_steps: int | None = Field(
-        None, gt=0, description="steps between two checkpoints; none: every tenth of the run and every 10 minutes"
+        None,
+        gt=0,
+        description="steps between two checkpoints; one is written every tenth of the run and every 10 minutes anyway",
     )
     keep_checkpoints: int = Field(2, gt=0, description="checkpoints kept beside the best")
 

@@ -91,6 +91,10 @@ class Run:
             wanted = min(wanted, max(1, int(self.config.minutes / MINUTES_A_VALIDATION)))
         return math.floor(self.progress() * wanted + 1e-9)
 
+    def is_over(self) -> bool:
+        """Tell whether there is no step left to make."""
+        return self.progress() >= 1.0 or self.stopped_early()
+
     def stopped_early(self) -> bool:
         """Tell whether validation has not become better for too long."""
         return self.config.patience is not None and self.state.since_best >= self.config.patience
@@ -267,6 +271,8 @@ def _validate_if_due(run: Run) -> Validation | None:
 
 
 def _checkpoint_due(run: Run, before: float, now: float, last: float) -> bool:
-    if run.config.checkpoint_steps:
-        return run.state.step % run.config.checkpoint_steps == 0 or now >= 1.0
-    return math.floor(10 * now) > math.floor(10 * before) or run.clock.seconds() - last >= CHECKPOINT_SECONDS
+    every = run.config.checkpoint_steps
+    asked = every is not None and run.state.step % every == 0
+    # However rare the asked ones are: no more than a tenth of the run, or ten minutes, is ever lost.
+    tenth = math.floor(10 * now + 1e-9) > math.floor(10 * before + 1e-9)
+    return asked or tenth or run.clock.seconds() - last >= CHECKPOINT_SECONDS

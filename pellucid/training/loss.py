@@ -22,6 +22,7 @@ def cross_entropy(
 
     −Σ [(1 − ε) log p(target) + ε mean over the vocabulary of log p]. Projection, loss and gradient are computed
     together, some rows at a time, so that the logits of a whole batch never stand in memory and each is read once.
+    Where nobody can ask for the gradient (`torch.no_grad`) its two products are left out.
 
     Args:
         label_smoothing: ε.
@@ -33,17 +34,21 @@ def cross_entropy(
     Source:
         Szegedy et al. 2016, §7 for the smoothing.
     """
-    loss, plain = _FusedCrossEntropy.apply(states.to(dtype), weight, targets, label_smoothing)  # type: ignore[no-untyped-call]
+    # Asked here: inside the function PyTorch has switched gradients off.
+    wanted = torch.is_grad_enabled() and (states.requires_grad or weight.requires_grad)
+    loss, plain = _FusedCrossEntropy.apply(states.to(dtype), weight, targets, label_smoothing, wanted)  # type: ignore[no-untyped-call]
     return loss, plain
 
 
 class _FusedCrossEntropy(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, states: Tensor, weight: Tensor, targets: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
+    def forward(
+        ctx: Any, states: Tensor, weight: Tensor, targets: Tensor, smoothing: float, wanted: bool
+    ) -> tuple[Tensor, Tensor]:
         narrow = weight.to(states.dtype)
         vocab_size = len(weight)
-        state_gradient = torch.empty_like(states)
-        weight_gradient = torch.zeros_like(weight)
+        state_gradient = torch.empty_like(states) if wanted else states.new_empty(0)
+        weight_gradient = torch.zeros_like(weight) if wanted else weight.new_empty(0)
         loss, plain = states.new_zeros((), dtype=torch.float32), states.new_zeros((), dtype=torch.float32)
         for start in range(0, len(states), ROWS):
             rows, target = states[start : start + ROWS], targets[start : start + ROWS, None]
@@ -56,6 +61,8 @@ class _FusedCrossEntropy(torch.autograd.Function):
             log_total = total.log() + highest
             plain += (log_total - of_target).sum()
             loss += (log_total - (1 - smoothing) * of_target - smoothing * mean).sum()
+            if not wanted:
+                continue
             # ∂loss/∂logits = softmax − (1 − ε)·onehot(target) − ε/V
             gradient = probability.div_(total)
             if smoothing:
@@ -69,9 +76,9 @@ class _FusedCrossEntropy(torch.autograd.Function):
         return loss, plain
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None, None]:
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None, None, None]:
         state_gradient, weight_gradient = ctx.saved_tensors
-        return state_gradient * gradients[0], weight_gradient * gradients[0], None, None
+        return state_gradient * gradients[0], weight_gradient * gradients[0], None, None, None
 
 
 def guided_alignment(

@@ -1,20 +1,47 @@
-"""How many tokens pass through a model at once, by the memory that is free."""
-
-import os
-import re
-from pathlib import Path
+"""Whether a model fits in the memory that is free, and how many tokens pass through it at once."""
 
 import torch
 
+from pellucid.errors import UserError
 from pellucid.models.config import EncoderDecoderConfig
+from pellucid.models.memory import free_bytes, parameter_count
 
-__all__ = ["LADDER", "fit_micro_batch"]
+__all__ = ["LADDER", "check_fits", "fit_micro_batch"]
 
 LADDER = (512, 1024, 2048, 4096, 8192, 16384, 32768, 65536)
 """Token counts a fitted micro-batch is taken from, so that small changes of free memory change nothing."""
 
-MEMINFO = Path("/proc/meminfo")
 SHARE = 0.4  # of the free memory; the rest is for weights, gradients, the optimizer and everybody else
+
+
+def check_fits(
+    config: EncoderDecoderConfig, vocab_sizes: tuple[int, int], averaged: bool, device: torch.device
+) -> None:
+    """Refuse a model whose weights alone are too many for the memory that is free, before any of it is taken.
+
+    In float32 stand weights, gradients, Adam's two moments, and, with an average of the weights, that and, while it is
+    measured, a copy of the weights.
+
+    Args:
+        vocab_sizes: of source and target; 0 where they are not known yet.
+        averaged: whether there is an average of the weights.
+
+    Raises:
+        UserError: with the number of parameters, what they need, and what is free.
+    """
+    parameters = parameter_count(config, *vocab_sizes)
+    needed, free = 4 * parameters * (6 if averaged else 4), free_bytes(device)
+    if needed <= free:
+        return
+    sizes = ["d_model", "d_ff", "encoder_layers", "decoder_layers"]
+    sizes += ["max_positions"] if config.positions == "learned" else []
+    raise UserError(
+        f"the model is too large to be trained here: its {parameters:,} parameters need {needed / 1e9:,.1f} GB, "
+        f"{free / 1e9:,.1f} GB are free",
+        where=", ".join(f"model.{name} {getattr(config, name):,}" for name in sizes)
+        + f", {max(vocab_sizes):,} pieces" * any(vocab_sizes),
+        hint="Lower these, as in `--model.d_model 256`, or train where there is more memory.",
+    )
 
 
 def fit_micro_batch(
@@ -24,7 +51,7 @@ def fit_micro_batch(
 
     Raises nothing: where even the lowest rung may not fit, the lowest is returned.
     """
-    free = _free_bytes(device) * SHARE
+    free = free_bytes(device) * SHARE
     per_token = _bytes_per_token(config, max_tokens, dtype)
     if batch_tokens * per_token <= free:
         return batch_tokens
@@ -42,16 +69,3 @@ def _bytes_per_token(config: EncoderDecoderConfig, max_tokens: int, dtype: torch
     width = 12 * attentions * config.d_model + 4 * blocks * config.d_ff
     scores = 2 * attentions * config.n_heads * max_tokens
     return width * (dtype.itemsize + 4) + scores * 4
-
-
-def _free_bytes(device: torch.device) -> float:
-    if device.type == "cuda":
-        return float(torch.cuda.mem_get_info(device)[0])
-    # On Linux, what can be had without swapping: files that the system keeps in idle memory make way.
-    told = MEMINFO.read_text(encoding="utf-8") if MEMINFO.is_file() else ""
-    if found := re.search(r"^MemAvailable: +(\d+) kB$", told, re.MULTILINE):
-        return 1024.0 * int(found[1])
-    try:
-        return float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    except (ValueError, OSError, AttributeError):
-        return 4e9  # a system that does not tell

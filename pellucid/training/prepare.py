@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from pellucid.corpus.aligner import fit_lexicon
+from pellucid.corpus.counts import counted
 from pellucid.corpus.doctor import Examination, examine
 from pellucid.corpus.lexicon import Lexicon
 from pellucid.corpus.pairs import SentencePair
@@ -81,7 +82,7 @@ def prepare(
     _refuse_ruin(examined, sources)
     train_pairs, valid_pairs, split = _split(examined, valid, languages, recipe)
     report = {**examined.report.as_dict(), "languages": list(examined.report.languages), "validation": split}
-    talk(f"{split['training']:,} pairs to train on, {split['pairs']:,} {split['how']} for validation")
+    talk(f"{counted(split['training'], 'pair')} to train on, {split['pairs']:,} {split['how']} for validation")
     with new_folder(folder, replace=True) as made:
         if tokenizers is None:
             talk(f"Training the tokenizer ({recipe.tokenizer.kind}) …")
@@ -97,15 +98,17 @@ def prepare(
                 hint="raise --training.max_tokens, or let the text have shorter lines",
             )
         report |= {"too_many_tokens": written.left_out, "with_placeholders": written.with_placeholders}
-        _write_ids(iter(valid_pairs), made / "valid", tokenizers, None)
-        text = (json.dumps([pair.source, pair.target], ensure_ascii=False) + "\n" for pair in valid_pairs)
-        write_text(made / "valid.jsonl", "".join(text))
+        split |= _write_validation(valid_pairs, made, tokenizers, recipe)
         if _wants_lexicon(recipe):
             talk("Aligning words …")
             report["aligner"] = _fit_and_save(made, tokenizers, recipe)
         write_json(made / "report.json", report)
-    if report["too_many_tokens"]:
-        talk(f"{report['too_many_tokens']:,} pairs left out: a side has over {limit} tokens (training.max_tokens)")
+    if split["too_many_tokens"]:
+        said = f"a side has over {recipe.model.max_positions} tokens (model.max_positions)"
+        talk(f"{counted(split['too_many_tokens'], 'validation pair')} left out: {said}")
+    if written.left_out:
+        said = f"a side has over {limit} tokens (training.max_tokens)"
+        talk(f"{counted(written.left_out, 'pair')} left out: {said}")
 
 
 def read_prepared(folder: Path, recipe: TranslatorRecipe) -> Prepared:
@@ -117,6 +120,7 @@ def read_prepared(folder: Path, recipe: TranslatorRecipe) -> Prepared:
     tokenizers = read_tokenizers(folder)
     lexicon = folder / "lexicon.safetensors"
     train = PairsOnDisk(folder / "train", tokenizers, recipe.tokenizer.dropout, recipe.training.seed)
+    valid = PairsOnDisk(folder / "valid", tokenizers)
     try:
         with (folder / "valid.jsonl").open(encoding="utf-8") as lines:
             valid_text = [(source, target) for source, target in map(json.loads, lines)]
@@ -124,15 +128,43 @@ def read_prepared(folder: Path, recipe: TranslatorRecipe) -> Prepared:
         raise UserError(
             f"the prepared validation text cannot be read: {error}",
             where=str(folder / "valid.jsonl"),
-            hint="Copy the folder again from where it is whole, or start anew with --overwrite.",
+            hint=_anew(folder),
         ) from error
+    _check_whole(folder, train, None)
+    _check_whole(folder, valid, len(valid_text))
+    if recipe.training.guided_weight > 0 and not lexicon.exists():
+        raise UserError("the lexicon that guides attention is missing", where=str(lexicon), hint=_anew(folder))
     return Prepared(
         tokenizers,
         train,
-        PairsOnDisk(folder / "valid", tokenizers),
+        valid,
         valid_text,
         Lexicon.load(lexicon) if lexicon.exists() else None,
         read_json(folder / "report.json"),
+    )
+
+
+def _check_whole(folder: Path, pairs: PairsOnDisk, expected: int | None) -> None:
+    """Open the ids of both sides now, not in the middle of the run, and see that there are as many of each."""
+    try:
+        source, target = len(pairs.source), len(pairs.target)
+    except UserError as error:
+        raise UserError(error.what, where=error.where, hint=_anew(folder)) from error
+    expected = source if expected is None else expected
+    for side, count in (("source", source), ("target", target)):
+        if count != expected:
+            raise UserError(
+                f"the prepared text is damaged: expected {counted(expected, 'sequence')}, found {count:,}",
+                where=str(pairs.folder / side),
+                hint=_anew(folder),
+            )
+
+
+def _anew(folder: Path) -> str:
+    """Say what can be done about damaged ids: only a new run makes them again from the text."""
+    return (
+        f"Copy {folder} again from where it is whole. Otherwise start anew: with --overwrite, or, to keep what was "
+        f"learnt, in another folder with `--from {folder.parent.parent}`."
     )
 
 
@@ -179,7 +211,14 @@ def _split(
         _refuse_ruin(checked, valid)
         pairs = list(checked.pairs())
         left_out = checked.report.pairs - len(pairs)
-        report = {"how": "given", "pairs": len(pairs), "left_out": left_out, "training": examined.report.usable}
+        files = [str(file) for file in valid]
+        report = {
+            "how": "given",
+            "files": files,
+            "pairs": len(pairs),
+            "left_out": left_out,
+            "training": examined.report.usable,
+        }
         return examined.pairs, pairs, report
     held = hold_out(examined.pairs, examined.report.usable)
     report = {"how": "held out by a hash of the text", "pairs": len(held.valid), "training": held.training}
@@ -211,18 +250,56 @@ def _write_ids(
     left_out = with_placeholders = 0
     with IdStoreWriter(folder / "source") as source, IdStoreWriter(folder / "target") as target:
         for pair in pairs:
-            segments = _segments(pair, len(tokenizers.source.placeholder_ids))
-            source_ids = [*tokenizers.source.encode_segments(segments[0]), tokenizers.source.end_id]
-            target_ids = [*tokenizers.target.encode_segments(segments[1]), tokenizers.target.end_id]
-            if max_tokens is not None and max(len(source_ids), len(target_ids)) > max_tokens:
+            ids = _ids(pair, tokenizers)
+            if max_tokens is not None and max(len(ids.source), len(ids.target)) > max_tokens:
                 left_out += 1
                 continue
-            with_placeholders += any(isinstance(segment, int) for segment in segments[0])
-            source.append(source_ids)
-            target.append(target_ids)
+            with_placeholders += ids.with_placeholders
+            source.append(ids.source)
+            target.append(ids.target)
         source.close()
         target.close()
     return _Written(left_out, with_placeholders)
+
+
+def _write_validation(
+    pairs: Sequence[SentencePair], folder: Path, tokenizers: TokenizerPair, recipe: TranslatorRecipe
+) -> dict[str, int]:
+    """Write ids and text of the validation pairs that the model has positions for; return how many, and how many not.
+
+    Other lengths than those of training are measured all the same: `training.max_tokens` does not bind them.
+    """
+    learned = recipe.model.positions == "learned"
+    limit = recipe.model.max_positions
+    kept = [pair for pair in pairs if not learned or max(map(len, _ids(pair, tokenizers)[:2])) <= limit]
+    if pairs and not kept:
+        raise UserError(
+            f"no validation pair is left: of each a side has over {limit} tokens",
+            where=pairs[0].source_place.file,
+            hint="raise --model.max_positions, take other --model.positions, or give validation pairs that are shorter",
+        )
+    _write_ids(iter(kept), folder / "valid", tokenizers, None)
+    text = (json.dumps([pair.source, pair.target], ensure_ascii=False) + "\n" for pair in kept)
+    write_text(folder / "valid.jsonl", "".join(text))
+    return {"pairs": len(kept), "too_many_tokens": len(pairs) - len(kept)}
+
+
+class _Ids(NamedTuple):
+    """A pair as ids, each side with its end token, and whether it holds placeholders."""
+
+    source: list[int]
+    target: list[int]
+    with_placeholders: bool
+
+
+def _ids(pair: SentencePair, tokenizers: TokenizerPair) -> _Ids:
+    source, target = tokenizers.source, tokenizers.target
+    segments = _segments(pair, len(source.placeholder_ids))
+    return _Ids(
+        [*source.encode_segments(segments[0]), source.end_id],
+        [*target.encode_segments(segments[1]), target.end_id],
+        any(isinstance(segment, int) for segment in segments[0]),
+    )
 
 
 def _segments(pair: SentencePair, placeholders: int) -> tuple[list[str | int], list[str | int]]:

@@ -17,7 +17,15 @@ from pellucid.models.initialise_config import InitialiseConfig
 from pellucid.tokenizers.config import TokenizerConfig
 from pellucid.training.config import AlignerConfig, TrainingConfig
 
-__all__ = ["NAMES", "TranslatorRecipe", "check_kept", "load_recipe", "setting_names", "settings_of_file"]
+__all__ = [
+    "NAMES",
+    "TranslatorRecipe",
+    "check_kept",
+    "content_of_file",
+    "load_recipe",
+    "setting_names",
+    "settings_of_file",
+]
 
 NAMES = ("fast", "tiny", "small", "base", "big")
 
@@ -51,6 +59,12 @@ class TranslatorRecipe(BaseModel):
         if model.positions == "learned" and model.max_positions < training.max_tokens:
             raise ValueError(
                 f"model.max_positions {model.max_positions} is less than training.max_tokens {training.max_tokens}"
+            )
+        split_above = self.generation.split_above
+        if model.positions == "learned" and split_above is not None and split_above >= model.max_positions:
+            raise ValueError(
+                f"generation.split_above {split_above} leaves no position for the end token: "
+                f"model.max_positions is {model.max_positions}"
             )
         return self
 
@@ -113,11 +127,14 @@ def check_kept(
             raise UsageError(f"{name} stays {old}, got {new}", where=f"--{name}", hint=why)
 
 
+def content_of_file(recipe: str | Path) -> dict[str, dict[str, Any]]:
+    """Return what a recipe's file gives, by section and field; nothing for a recipe of ours."""
+    return {} if str(recipe) in NAMES else _read(recipe)
+
+
 def settings_of_file(recipe: str | Path) -> frozenset[str]:
     """Return which settings a recipe's file gives, by `section.field`; none for a recipe of ours."""
-    if str(recipe) in NAMES:
-        return frozenset()
-    return frozenset(f"{section}.{name}" for section, fields in _read(recipe).items() for name in fields)
+    return frozenset(f"{section}.{name}" for section, fields in content_of_file(recipe).items() for name in fields)
 
 
 def _sections() -> dict[str, type[BaseModel]]:

@@ -1,6 +1,7 @@
 """A run's folder: lines of metrics, checkpoints, and the model as it stands, always whole."""
 
 import contextlib
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -9,14 +10,23 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from pellucid.corpus.counts import counted
 from pellucid.errors import UserError
 from pellucid.evaluation.corpus_scores import score_translations
-from pellucid.generation.beam import Symbols, beam_search
-from pellucid.generation.config import GenerationConfig
+from pellucid.generation.load import as_described
 from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.models.model_files import save_weights
-from pellucid.storage.checkpoints import Checkpoint, prune, read_checkpoint, write_checkpoint
+from pellucid.storage.checkpoints import (
+    Checkpoint,
+    latest_checkpoint,
+    prune,
+    read_checkpoint,
+    step_of,
+    write_checkpoint,
+)
+from pellucid.storage.files import DiskFullError
 from pellucid.storage.metrics import append_metrics, keep_metrics_until
+from pellucid.storage.model_folder import read_json
 from pellucid.training.clock import Clock
 from pellucid.training.loop import Run
 from pellucid.training.loss import cross_entropy
@@ -24,7 +34,16 @@ from pellucid.training.precision import autocast
 from pellucid.training.prepare import Prepared
 from pellucid.training.state import Step, TrainingState, Validation
 
-__all__ = ["AVERAGED", "RunFolder", "restore", "validation_loss", "weights_in_place"]
+__all__ = [
+    "AVERAGED",
+    "RunFolder",
+    "explained_full_disk",
+    "is_finished",
+    "nothing_left",
+    "restore",
+    "validation_loss",
+    "weights_in_place",
+]
 
 VALIDATION_TOKENS = 4096  # that pass at once
 AVERAGED = "averaged."  # what names of averaged weights begin with in a checkpoint
@@ -91,16 +110,15 @@ class RunFolder:
         count = min(run.config.validation_sentences, len(self.prepared.valid_text))
         if not count:
             return (None, None), None
-        tokenizer = self.prepared.tokenizers.target
-        sources = [self.prepared.valid.source[i].tolist() for i in range(count)]
+        tokenizers = self.prepared.tokenizers
+        sources, references = zip(*self.prepared.valid_text[:count], strict=True)
+        # As `pellucid evaluate` does, but for the width of the beam: text in, text out, placeholders in their places.
+        translator = as_described(self.folder, run.model, tokenizers.source, tokenizers.target)
         with autocast(run.dtype, run.device):
-            symbols = Symbols(tokenizer.pad_id, tokenizer.start_id, tokenizer.end_id)
-            found = beam_search(run.model, sources, symbols, GenerationConfig(beam=1))
-        translations = [tokenizer.decode(best[0].ids) for best in found]
-        references = [target for _, target in self.prepared.valid_text[:count]]
+            translations = [found.text for found in translator.translate(sources, beam=1, n_best=1)]
         scores = score_translations(translations, references, self.target_lang)
         shown = run.state.validations % count
-        sample = (self.prepared.valid_text[shown][0], translations[shown], references[shown])
+        sample = (sources[shown], translations[shown], references[shown])
         return (scores.bleu, scores.chrf), sample
 
 
@@ -132,6 +150,50 @@ def validation_loss(run: Run, prepared: Prepared) -> float:
             total += float(loss)
             tokens += batch.target_tokens
     return total / tokens
+
+
+@contextlib.contextmanager
+def explained_full_disk(folder: Path, overwrite: bool) -> Iterator[None]:
+    """Say of a disk that is full how the run goes on: in a begun folder not by the same command again.
+
+    Args:
+        folder: of the model, in which nothing of an earlier run is left unless this one goes on with it.
+        overwrite: whether the command replaced what stood there.
+    """
+    try:
+        yield
+    except DiskFullError as error:
+        same = f"the same command with `--resume`{' instead of `--overwrite`' if overwrite else ''}"
+        newest = latest_checkpoint(folder)
+        then = "starts over" if newest is None else f"goes on from step {step_of(newest):,}"
+        raise UserError(error.what, where=error.where, hint=f"Make room; {same} {then}.") from error
+
+
+def nothing_left(run: Run) -> str:
+    """Say why a run that was asked to go on makes no step, and how to ask for more."""
+    done, config = f"{counted(run.state.step, 'step')} done", run.config
+    if run.stopped_early():
+        return (
+            f"Nothing is left to do: {done}, and the run stopped early, {counted(run.state.since_best, 'validation')} "
+            "after its best. To go on, ask for another length with --steps or --minutes, or for more "
+            "--training.patience."
+        )
+    if config.steps and run.state.step >= config.steps:
+        return (
+            f"Nothing is left to do: {done}, {config.steps:,} asked for. To go on, ask for more, as in "
+            f"`--steps {2 * run.state.step}`; those done count."
+        )
+    minutes = run.state.seconds / 60
+    return (
+        f"Nothing is left to do: {done} in {minutes:.3g} minutes, {config.minutes:g} asked for. To go on, ask for "
+        f"more, as in `--minutes {2 * max(1, math.ceil(minutes))}`; those that have passed count."
+    )
+
+
+def is_finished(run: Run, folder: Path) -> bool:
+    """Tell whether the best weights were chosen after the last step: not if the run was killed just before."""
+    training = read_json(folder / "report.json").get("training") or {}
+    return bool(training.get("steps") == run.state.step) and (folder / "model.safetensors").is_file()
 
 
 def restore(run: Run, checkpoint_folder: Path, model_folder: Path) -> None:

@@ -10,6 +10,7 @@ import numpy
 import torch
 
 from pellucid.errors import UsageError, UserError
+from pellucid.generation.config import LONGEST_SPLIT, SHORTEST_SPLIT
 from pellucid.layers.taps import Tap
 from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.models.initialise import draw_weights, pass_through_cross_attention, tell_lexicon
@@ -25,9 +26,11 @@ from pellucid.storage.model_folder import (
     write_json,
 )
 from pellucid.training.adapt import adapt, expected_tokens
+from pellucid.training.chosen_recipe import DEFAULT, as_begun, begun_with, recipe_from_model, recipe_of_run
 from pellucid.training.clock import Clock
+from pellucid.training.compiling import check_compiler
 from pellucid.training.loop import Run, train
-from pellucid.training.memory_fit import fit_micro_batch
+from pellucid.training.memory_fit import check_fits, fit_micro_batch
 from pellucid.training.optimizer import WeightAverage, adamw
 from pellucid.training.precision import training_dtype
 from pellucid.training.prepare import (
@@ -39,24 +42,35 @@ from pellucid.training.prepare import (
     write_tokenizers,
 )
 from pellucid.training.pretrained_embeddings import check_vectors, freeze_rows, read_matched, start_embeddings
-from pellucid.training.recipe import TranslatorRecipe, check_kept, load_recipe, settings_of_file
-from pellucid.training.run_folder import AVERAGED, RunFolder, restore, validation_loss, weights_in_place
+from pellucid.training.recipe import TranslatorRecipe, load_recipe, settings_of_file
+from pellucid.training.run_folder import (
+    AVERAGED,
+    RunFolder,
+    explained_full_disk,
+    is_finished,
+    nothing_left,
+    restore,
+    validation_loss,
+    weights_in_place,
+)
 from pellucid.training.state import Step
 
 __all__ = ["train_translator"]
 
 Talk = Callable[[str], None]
 
+DATA = Path("checkpoints", "data")  # in the model's folder: what was prepared
+STAGED = ".prepared"  # the same, before it takes the place of what stands there
+
 # Pairs that hold placeholders from which a model learns to copy them; with fewer they are put in later.
 ENOUGH_PLACEHOLDERS = 100
-SHORTEST_PART = 40  # tokens; parts as short as that lose their context
 
 
 def train_translator(
     sources: Sequence[str | Path],
     out: str | Path,
     *,
-    recipe: str | Path = "fast",
+    recipe: str | Path | None = None,
     minutes: float | None = None,
     steps: int | None = None,
     settings: Mapping[str, object] | None = None,
@@ -77,7 +91,7 @@ def train_translator(
     Args:
         sources: a TSV, TMX or JSONL file, or two aligned text files, or several of them.
         out: folder of the model.
-        recipe: a name or a TOML file.
+        recipe: a name or a TOML file; `fast` if not given, or that of the run which goes on.
         minutes, steps: length of the run; the recipe's if neither is given.
         settings: values by `section.field`, instead of the recipe's; they hold against `minutes` and `steps` too.
         valid: files with validation pairs; some are held out if none are given.
@@ -96,19 +110,20 @@ def train_translator(
     given = {**(length if minutes is not None or steps is not None else {}), **(settings or {})}
     folder = Path(out)
     check_output(folder, resume, overwrite)
-    chosen = _recipe_of(folder, recipe, given) if resume else load_recipe(recipe, given)
-    if start_from is not None and not (resume and latest_checkpoint(folder)):
-        chosen = _recipe_from(Path(start_from), folder, chosen, given)
+    begun = begun_with(folder, recipe, start_from) if resume else as_begun(recipe, start_from)
+    recipe, model = recipe or DEFAULT, Path(begun["from"]) if "from" in begun else None
+    chosen = recipe_of_run(folder, recipe, given) if resume else load_recipe(recipe, given)
+    if model is not None and not (resume and latest_checkpoint(folder)):
+        chosen = recipe_from_model(model, folder, chosen, given)
     if chosen.model.embeddings is not None and not (resume and latest_checkpoint(folder)):
-        if start_from is not None:
-            raise UsageError(
-                "a translator that is trained on has its embeddings already",
-                where="--model.embeddings",
-                hint="Leave out --from or --model.embeddings.",
-            )
         check_vectors(chosen.model.embeddings, chosen.model.d_model)
     if chosen.training.steps is None and chosen.training.minutes is None:
         raise UsageError("nothing says how long to train", hint="Give --minutes or --steps.")
+    place = _device(device)
+    vocab_size = chosen.tokenizer.vocab_size or 0
+    check_fits(chosen.model, (vocab_size, vocab_size), chosen.training.average_decay is not None, place)
+    if chosen.training.compile:
+        check_compiler(place)
     run = _Request(
         sources=tuple(sources),
         folder=folder,
@@ -116,10 +131,11 @@ def train_translator(
         given=given.keys() | (frozenset() if resume and holds_model(folder) else settings_of_file(recipe)),
         valid=tuple(valid),
         languages=(source_lang, target_lang),
-        start_from=None if start_from is None else Path(start_from),
+        start_from=model,
+        begun=begun,
         resume=resume,
         overwrite=overwrite,
-        device=_device(device),
+        device=place,
         talk=talk,
     )
     return _train(run)
@@ -136,6 +152,7 @@ class _Request:
     valid: tuple[str | Path, ...]
     languages: tuple[str | None, str | None]
     start_from: Path | None
+    begun: Mapping[str, Any]
     resume: bool
     overwrite: bool
     device: torch.device
@@ -147,63 +164,79 @@ def _train(asked: _Request) -> Iterator[Step]:
     folder, recipe = asked.folder, asked.recipe
     torch.manual_seed(recipe.training.seed)
     clock = Clock(recipe.training.clock)
-    data = folder / "checkpoints" / "data"
     checkpoint = latest_checkpoint(folder) if asked.resume else None
     if checkpoint is None:
-        recipe, prepared = _prepared_anew(asked, data, clock)
-    else:
-        prepare_output(folder, resume=True, overwrite=False)
-        prepared = read_prepared(data, recipe)
-    model = _model(recipe, prepared)
-    if checkpoint is None and asked.start_from:
-        _take_weights(model, asked.start_from)
-    elif checkpoint is None:
-        _first_weights(model, recipe, prepared)
-        if recipe.model.embeddings is not None:
-            vectors = check_vectors(recipe.model.embeddings, recipe.model.d_model)
-            counts = token_counts(prepared.train)
-            both = (prepared.tokenizers.source, prepared.tokenizers.target)
-            for covered in start_embeddings(model, both, vectors, counts, data):
-                asked.talk(covered.as_line())
-    observer = RunFolder(folder, prepared, prepared.report["languages"][1])
-    run = _new_run(recipe, prepared, model.to(asked.device), observer, clock)
-    if checkpoint is not None:
-        _warn_of_other_text(asked, prepared)
-        restore(run, checkpoint, folder)
-        asked.talk(f"Going on from step {run.state.step:,}")
-    if recipe.model.freeze_embeddings and recipe.model.embeddings is not None:
-        freeze_rows(run.model, run.optimizer, read_matched(data))
-    _fit_memory(run, folder, recipe)
-    yield from train(run)
-    if not run.state.step:
-        raise UserError(
-            f"the time was over before the first step: preparing the text took {clock.seconds():.0f} s",
-            where=f"training.minutes {recipe.training.minutes}",
-            hint="give more --minutes, or a number of --steps; the same command with --resume and more starts over",
-        )
-    _finish(run, prepared, folder, asked.talk)
+        _prepare_beside(asked)
+    with explained_full_disk(folder, asked.overwrite):
+        if checkpoint is None:
+            recipe, prepared = _begin(asked, clock)
+        else:
+            prepare_output(folder, resume=True, overwrite=False)
+            prepared = read_prepared(folder / DATA, recipe)
+        model = _model(recipe, prepared, asked.device)
+        if checkpoint is None and asked.start_from:
+            _take_weights(model, asked.start_from)
+        elif checkpoint is None:
+            _first_weights(model, recipe, prepared)
+            _start_from_vectors(model, recipe, prepared, asked)
+        observer = RunFolder(folder, prepared, prepared.report["languages"][1])
+        run = _new_run(recipe, prepared, model.to(asked.device), observer, clock)
+        if checkpoint is not None:
+            _check_same_text(asked, prepared.report)
+            restore(run, checkpoint, folder)
+            asked.talk(nothing_left(run) if run.is_over() else f"Going on from step {run.state.step:,}")
+            if run.is_over() and is_finished(run, folder):
+                return
+        if recipe.model.freeze_embeddings and recipe.model.embeddings is not None:
+            freeze_rows(run.model, run.optimizer, read_matched(folder / DATA))
+        _fit_memory(run, folder, recipe)
+        yield from train(run)
+        if not run.state.step:
+            raise UserError(
+                f"the time was over before the first step: preparing the text took {clock.seconds():.0f} s",
+                where=f"training.minutes {recipe.training.minutes}",
+                hint="give more --minutes, or a number of --steps; the same command with --resume and more starts over",
+            )
+        _finish(run, prepared, folder, asked.talk)
 
 
-def _warn_of_other_text(asked: _Request, prepared: Prepared) -> None:
-    other = [str(source) for source in asked.sources if str(source) not in prepared.report["files"]]
+def _check_same_text(asked: _Request, report: Mapping[str, Any]) -> None:
+    """Say which files a run that goes on does not read; refuse other languages than it has recorded."""
+    other = [str(source) for source in asked.sources if str(source) not in report["files"]]
+    other += [str(file) for file in asked.valid if str(file) not in report["validation"].get("files", ())]
     if other:
         asked.talk(f"The run goes on with the text it began with; not read: {', '.join(other)}")
+    for side, given, recorded in zip(("source", "target"), asked.languages, report["languages"], strict=True):
+        if given is not None and given != recorded:
+            raise UsageError(
+                f"the {side} language stays {recorded or 'unknown'}, got {given}",
+                where=f"--{side}-lang {given}",
+                hint="It was recorded when the run began: leave it out, or start anew with --overwrite.",
+            )
 
 
-def _prepared_anew(asked: _Request, data: Path, clock: Clock) -> tuple[TranslatorRecipe, Prepared]:
-    """Prepare the text, choose what the recipe leaves open, and begin the model's folder."""
-    folder, recipe = asked.folder, asked.recipe
+def _prepare_beside(asked: _Request) -> None:
+    """Prepare the text beside what stands in the folder: if it is refused, the model it would replace stays."""
     if asked.resume:
-        asked.talk(f"{folder} has no checkpoint: starting over")
+        asked.talk(f"{asked.folder} has no checkpoint: starting over")
     kept = read_tokenizers(asked.start_from) if asked.start_from else None
-    # Beside what stands there: a text that is refused must not cost the model that would have been replaced.
-    staged = folder / ".prepared"
     prepare(
-        asked.sources, staged, recipe, valid=asked.valid, languages=asked.languages, tokenizers=kept, talk=asked.talk
+        asked.sources,
+        asked.folder / STAGED,
+        asked.recipe,
+        valid=asked.valid,
+        languages=asked.languages,
+        tokenizers=kept,
+        talk=asked.talk,
     )
+
+
+def _begin(asked: _Request, clock: Clock) -> tuple[TranslatorRecipe, Prepared]:
+    """Put what was prepared in its place, choose what the recipe leaves open, and begin the model's folder."""
+    folder, recipe, data = asked.folder, asked.recipe, asked.folder / DATA
     prepare_output(folder, resume=False, overwrite=asked.overwrite or asked.resume)
     data.parent.mkdir(exist_ok=True)
-    staged.rename(data)
+    (folder / STAGED).rename(data)
     prepared = read_prepared(data, recipe)
     if recipe.training.adapt:
         dtype = training_dtype(recipe.training.precision, asked.device)
@@ -212,48 +245,8 @@ def _prepared_anew(asked: _Request, data: Path, clock: Clock) -> tuple[Translato
         recipe, said = adapt(recipe, fixed, tokens, int(prepared.train.target.lengths.sum()))
         for line in said:
             asked.talk(line)
-    _write_head(folder, recipe, prepared)
+    _write_head(folder, recipe, prepared, asked.begun)
     return recipe, prepared
-
-
-def _recipe_of(folder: Path, recipe: str | Path, given: Mapping[str, object]) -> TranslatorRecipe:
-    """Return the recipe a begun run was started with, overridden by what is asked now."""
-    if not (folder / "config.json").exists():
-        return load_recipe(recipe, given)
-    stored = read_config(folder, "translator").get("recipe", {})
-    flat = {f"{section}.{name}": value for section, fields in stored.items() for name, value in fields.items()}
-    longer = {name: value for name, value in given.items() if value is not None}
-    if {"training.minutes", "training.steps"} & longer.keys():
-        flat |= {"training.minutes": None, "training.steps": None}
-    chosen = load_recipe("fast", flat | longer)
-    if latest_checkpoint(folder):
-        fixed = {section: fields for section, fields in stored.items() if section != "training"}
-        check_kept(
-            longer,
-            chosen,
-            fixed,
-            "A run that goes on can change training.* and dropout; the rest was fixed when it began. Leave it out, or "
-            "start anew with --overwrite or in another folder.",
-        )
-    return chosen
-
-
-def _recipe_from(
-    start_from: Path, folder: Path, chosen: TranslatorRecipe, given: Mapping[str, object]
-) -> TranslatorRecipe:
-    """Return the recipe with the sizes of the translator that is trained on."""
-    config = read_config(start_from, "translator")
-    if start_from.resolve() == folder.resolve():
-        raise UsageError(
-            f"the model to train on and the new one are the same folder, {folder}",
-            where=f"--from {start_from}",
-            hint="Name another folder with `-o`; to go on with the run itself use `--resume` without --from.",
-        )
-    kept = {"model": config["model"], "tokenizer": config.get("recipe", {}).get("tokenizer", {})}
-    check_kept(given, chosen, kept, f"The sizes and the tokenizer are those of {start_from}: leave it out.")
-    dropout = {name: value for name, value in chosen.model.model_dump().items() if "dropout" in name}
-    now = {name: value for name, value in dropout.items() if f"model.{name}" in given}
-    return chosen.model_copy(update={"model": type(chosen.model).model_validate(config["model"] | now)})
 
 
 def _device(name: str) -> torch.device:
@@ -267,14 +260,15 @@ def _device(name: str) -> torch.device:
     return device
 
 
-def _write_head(folder: Path, recipe: TranslatorRecipe, prepared: Prepared) -> None:
+def _write_head(folder: Path, recipe: TranslatorRecipe, prepared: Prepared, begun: Mapping[str, Any]) -> None:
     """Write what makes the folder a model but for its weights."""
     write_tokenizers(folder, prepared.tokenizers)
-    # A line longer than nearly all that was trained on is better translated in parts.
-    usual = int(numpy.percentile(prepared.train.source.lengths, 99))
-    split_above = min(recipe.generation.split_above, max(SHORTEST_PART, usual))
-    generation = recipe.generation.model_copy(update={"split_above": split_above})
-    write_json(folder / "generation_config.json", generation.model_dump())
+    generation = recipe.generation.model_dump()
+    if generation["split_above"] is None:
+        # A line longer than nearly all that was trained on is better translated in parts.
+        usual = int(numpy.percentile(prepared.train.source.lengths, 99))
+        generation["split_above"] = min(LONGEST_SPLIT, max(SHORTEST_SPLIT, usual))
+    write_json(folder / "generation_config.json", generation)
     write_json(folder / "report.json", {"data": prepared.report})
     guided = recipe.training.guided_weight > 0
     heads = range(min(recipe.training.guided_heads, recipe.model.n_heads))
@@ -287,14 +281,16 @@ def _write_head(folder: Path, recipe: TranslatorRecipe, prepared: Prepared) -> N
         "tokenizers": "joint" if prepared.tokenizers.joint else "separate",
         "placeholders": prepared.report["with_placeholders"] >= ENOUGH_PLACEHOLDERS,
         "alignment_heads": [[recipe.training.guided_layer, head] for head in heads] if guided else [],
+        "begun_with": begun,
         "recipe": recipe.model_dump(),
     }
     write_config(folder, "translator", fields)
 
 
-def _model(recipe: TranslatorRecipe, prepared: Prepared) -> EncoderDecoder:
+def _model(recipe: TranslatorRecipe, prepared: Prepared, device: torch.device) -> EncoderDecoder:
     tokenizers = prepared.tokenizers
     sizes = (tokenizers.source.vocab_size, tokenizers.target.vocab_size)
+    check_fits(recipe.model, sizes, recipe.training.average_decay is not None, device)
     return EncoderDecoder(recipe.model, *sizes, tokenizers.source.pad_id)
 
 
@@ -330,6 +326,15 @@ def _first_weights(model: EncoderDecoder, recipe: TranslatorRecipe, prepared: Pr
         pass_through_cross_attention(model, seed)
     if recipe.initialise.lexical and prepared.lexicon is not None:
         tell_lexicon(model, prepared.lexicon, *token_counts(prepared.train))
+
+
+def _start_from_vectors(model: EncoderDecoder, recipe: TranslatorRecipe, prepared: Prepared, asked: _Request) -> None:
+    if recipe.model.embeddings is None:
+        return
+    vectors = check_vectors(recipe.model.embeddings, recipe.model.d_model)
+    both = (prepared.tokenizers.source, prepared.tokenizers.target)
+    for covered in start_embeddings(model, both, vectors, token_counts(prepared.train), asked.folder / DATA):
+        asked.talk(covered.as_line())
 
 
 def _take_weights(model: EncoderDecoder, folder: Path) -> None:

@@ -1,7 +1,8 @@
 """Word vectors: training them, files of them, and what they can be asked."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pellucid.lazy import lazy_names
 
 if TYPE_CHECKING:
     from pellucid.word2vec.axes import Axis
@@ -51,40 +52,37 @@ __all__ = [
     "map_page",
 ]
 
-_HOMES = {
-    "Association": "bias",
-    "Axis": "axes",
-    "EncodedText": "text",
-    "Format": "files",
-    "Interval": "stability",
-    "LoadReport": "files",
-    "Moved": "time_alignment",
-    "Neighbour": "neighbours",
-    "NeighbourInText": "concordance",
-    "OddVectorsWarning": "vectors",
-    "Oddity": "files",
-    "Phrase": "phrases",
-    "Phrases": "phrases",
-    "Place": "concordance",
-    "RelationalScores": "bias",
-    "Stability": "stability",
-    "StableNeighbour": "stability",
-    "TimeAlignment": "time_alignment",
-    "Training": "training",
-    "UnknownWordError": "vectors",
-    "VectorMap": "vector_map",
-    "VectorsConfig": "config",
-    "VectorsStep": "training",
-    "Vocabulary": "vocabulary",
-    "WordVectors": "vectors",
-    "draw_map": "vector_map",
-    "encode_text": "text",
-    "find_phrases": "phrases",
-    "map_page": "vector_map",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "Association": "bias",
+        "Axis": "axes",
+        "EncodedText": "text",
+        "Format": "files",
+        "Interval": "stability",
+        "LoadReport": "files",
+        "Moved": "time_alignment",
+        "Neighbour": "neighbours",
+        "NeighbourInText": "concordance",
+        "OddVectorsWarning": "vectors",
+        "Oddity": "files",
+        "Phrase": "phrases",
+        "Phrases": "phrases",
+        "Place": "concordance",
+        "RelationalScores": "bias",
+        "Stability": "stability",
+        "StableNeighbour": "stability",
+        "TimeAlignment": "time_alignment",
+        "Training": "training",
+        "UnknownWordError": "vectors",
+        "VectorMap": "vector_map",
+        "VectorsConfig": "config",
+        "VectorsStep": "training",
+        "Vocabulary": "vocabulary",
+        "WordVectors": "vectors",
+        "draw_map": "vector_map",
+        "encode_text": "text",
+        "find_phrases": "phrases",
+        "map_page": "vector_map",
+    },
+)

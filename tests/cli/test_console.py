@@ -129,6 +129,22 @@ def test_progress_needs_no_total(clock: Clock, capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().err == "Reading: 1,234 lines, 2 s\n"
 
 
+def test_progress_of_one_thing_is_not_in_the_plural(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+    with console.progress("Reading", unit="lines") as work:
+        clock.seconds = 2
+        work.update(1)
+        clock.seconds = 20
+        work.update(2)
+    with console.progress("Translating", 1, "lines") as work:
+        clock.seconds = 40
+        work.update(0)
+    assert capsys.readouterr().err.splitlines() == [
+        "Reading: 1 line, 2 s",
+        "Reading: 2 lines, 20 s",
+        "Translating: 0 / 1 line (0%), 20 s",
+    ]
+
+
 def test_quiet_work_shows_nothing(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
     console.set_quiet(True)
     with console.progress("Reading") as work:

@@ -116,6 +116,35 @@ def test_score_gives_totals_and_tokens(folder: Path, pairs: Path, capsys: Captur
     assert main(["score", str(folder)]) == 2
 
 
+def test_score_names_the_line_of_a_pair_that_is_too_long(
+    folder: Path, pairs: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pellucid.evaluation import scoring
+
+    monkeypatch.setattr(scoring, "free_bytes", lambda device: 2_000.0)
+    monkeypatch.setattr(scoring, "BATCH_BYTES", 1)
+    pairs.write_text(f"那只猫\tThe cat\nHund\t{'dog ' * 40}\n", encoding="utf-8")
+    assert main(["score", str(folder), str(pairs), "--json"]) == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert json.loads(printed.err)["where"] == [f"{pairs}:2"]
+
+
+@pytest.mark.parametrize("command", ["score", "evaluate"])
+def test_one_pair_is_one_pair(folder: Path, pairs: Path, capsys: Captured, command: str) -> None:
+    pairs.write_text("Hund\tdog\n", encoding="utf-8")
+    assert main([command, str(folder), str(pairs)]) == 0
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said.startswith("1 pair")
+    assert "1 pairs" not in said
+
+
+def test_score_of_an_empty_file_is_an_empty_list(folder: Path, pairs: Path, capsys: Captured) -> None:
+    pairs.write_text("", encoding="utf-8")
+    assert main(["score", str(folder), str(pairs), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+
+
 def test_evaluate_gives_scores_with_signatures_and_compares(folder: Path, pairs: Path, capsys: Captured) -> None:
     assert main(["evaluate", str(folder), str(pairs), "--compare", str(folder), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

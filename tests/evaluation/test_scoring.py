@@ -1,8 +1,12 @@
 import pytest
 import torch
 
+from pellucid.corpus.pairs import Place
+from pellucid.errors import UserError
+from pellucid.evaluation import scoring
 from pellucid.evaluation.scoring import score_pairs
 from pellucid.generation.translate import Translator
+from pellucid.models.encoder_decoder import Memory
 from tests.generation.small_translator import small_translator
 
 PAIRS = [("那只猫", "The cat"), ("", ""), ("Hund", ""), ("The {a} cat.", "Der {a} Hund."), ("Hund", "dog " * 20)]
@@ -39,3 +43,55 @@ def test_placeholders_are_scored_as_in_training() -> None:
     [text] = score_pairs(small_translator(copies_placeholders=True), [("The {a} cat.", "Der Hund.")])
     assert "⟨placeholder 0⟩" not in [token.text for token in text.tokens]
     assert score_pairs(small_translator(), []) == []
+
+
+LONG = " ".join(["Hund"] * 40)  # 81 tokens with the end; "Hund" is 3
+
+
+def test_a_pair_too_long_for_the_memory_is_refused_by_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scoring, "free_bytes", lambda device: 40_000.0)
+    monkeypatch.setattr(scoring, "BATCH_BYTES", 1000)
+    places = [(Place("a.zh", n), Place("a.de", n)) for n in (1, 2)]
+    with pytest.raises(UserError, match="a pair of 3 and 81 tokens is too long") as caught:
+        score_pairs(small_translator(), [("Hund", "dog"), ("Hund", LONG)], places=places)
+    assert caught.value.where == ("a.de:2",)
+    with pytest.raises(UserError) as caught:
+        score_pairs(small_translator(), [(LONG, "Hund")])
+    assert caught.value.where == ("pair 1 of 1",)
+
+
+def test_long_pairs_are_scored_one_at_a_time_and_short_ones_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    translator = small_translator()
+    pairs = [("Hund", "Hund"), (LONG, "Hund"), ("Hund", "Hund"), ("Hund", LONG), ("Hund", "Hund")]
+    expected = [score_pairs(translator, [pair])[0].total for pair in pairs]
+    monkeypatch.setattr(scoring, "BATCH_BYTES", 1000)
+    monkeypatch.setattr(scoring, "ROWS", 3)
+    shapes: list[tuple[int, ...]] = []
+    encode = translator.model.encode
+
+    def noted(ids: torch.Tensor) -> Memory:
+        shapes.append(tuple(ids.shape))
+        return encode(ids)
+
+    monkeypatch.setattr(translator.model, "encode", noted)
+    assert [found.total for found in score_pairs(translator, pairs)] == pytest.approx(expected, abs=1e-4)
+    assert shapes == [(1, 81), (1, 3), (3, 3)]
+
+
+def test_what_a_device_has_no_memory_for_is_said_by_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(ids: torch.Tensor) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    translator = small_translator()
+    monkeypatch.setattr(translator.model, "encode", full)
+    with pytest.raises(UserError, match="the device has too little memory") as caught:
+        score_pairs(translator, [("Hund", "Hund")], places=[(Place("a.zh", 7), Place("a.de", 7))])
+    assert caught.value.where == ("a.zh:7",)
+
+
+def test_a_pair_longer_than_learned_positions_is_refused_by_its_place() -> None:
+    translator = small_translator(positions="learned", max_positions=8)
+    places = [(Place("a.tsv", n), Place("a.tsv", n)) for n in (1, 2)]
+    with pytest.raises(UserError, match="learned codes for 8 positions") as caught:
+        score_pairs(translator, [("Hund", "Hund"), ("Hund", " ".join(["Hund"] * 8))], places=places)
+    assert caught.value.where == ("a.tsv:2",)

@@ -56,7 +56,7 @@ def test_a_prefix_begins_the_translation(translator: Translator) -> None:
     found = translator.translate(["Hund", "", "cat"], prefix=["The", "x", "12"])
     assert [one.text[:3] for one in found][::2] == ["The", found[2].text[:3]]
     assert found[2].text.startswith("12")
-    with pytest.raises(UserError, match="2 texts, but 1 prefixes"):
+    with pytest.raises(UserError, match="2 texts, but 1 prefix"):
         translator.translate(["a", "b"], prefix=["c"])
 
 
@@ -101,6 +101,13 @@ def test_a_long_line_is_translated_in_parts_and_its_score_is_that_of_all(transla
     assert found.text == " ".join(part.text for part in parts)
     assert found.log_prob == pytest.approx(sum(part.log_prob for part in parts), abs=1e-4)
     assert found.n_best[1].score <= found.score
+
+
+def test_a_length_to_split_at_beyond_learned_positions_is_refused() -> None:
+    translator = small_translator(positions="learned", max_positions=20)
+    assert translator.translate("The cat.", split_above=19).text
+    with pytest.raises(UserError, match="split_above: 20 tokens"):
+        translator.translate("The cat.", split_above=20)
 
 
 def test_combinations_of_parts_are_the_best_there_are() -> None:

@@ -36,12 +36,13 @@ def test_sinusoids_are_interleaved_sine_and_cosine(position: int, half: int) -> 
 def test_sinusoidal_codes_exist_beyond_the_first_table() -> None:
     codes = SinusoidalCodes(8)
     for positions in (torch.arange(3), torch.arange(700), torch.tensor([5000]), torch.arange(2)):
-        torch.testing.assert_close(codes(positions), sinusoids(positions, 8).float(), atol=0, rtol=0)
+        found = codes(positions, int(positions[-1]) + 1)
+        torch.testing.assert_close(found, sinusoids(positions, 8).float(), atol=0, rtol=0)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float64], ids=str)
 def test_tables_that_grow_keep_the_models_precision(dtype: torch.dtype) -> None:
-    assert SinusoidalCodes(8).to(dtype)(torch.arange(600)).dtype == dtype
+    assert SinusoidalCodes(8).to(dtype)(torch.arange(600), 600).dtype == dtype
     rotary = Rotary(8, 1000.0).to(dtype)
     rotary(torch.zeros(1, 1, 600, 8, dtype=dtype), torch.arange(600))
     assert rotary.cosines.dtype == rotary.sines.dtype == dtype
@@ -58,8 +59,16 @@ def test_tables_that_grow_in_a_validation_serve_training_afterwards(codes: torch
 
 
 def used(codes: torch.nn.Module, x: Tensor, positions: Tensor) -> Tensor:
-    used: Tensor = codes(x, positions) if isinstance(codes, Rotary) else x * codes(positions)
+    used: Tensor = codes(x, positions) if isinstance(codes, Rotary) else x * codes(positions, len(positions))
     return used
+
+
+@pytest.mark.parametrize("codes", [SinusoidalCodes(8), LearnedCodes(8, 600), NoCodes()], ids=lambda c: type(c).__name__)
+def test_codes_are_given_without_waiting_for_the_device(codes: torch.nn.Module) -> None:
+    """Nothing can be read from the meta device."""
+    with torch.device("meta"):
+        positions = torch.arange(600)
+    assert codes.to("meta")(positions, 600).shape in {(600, 8), ()}
 
 
 def test_tables_are_not_saved_with_the_weights() -> None:
@@ -69,15 +78,15 @@ def test_tables_are_not_saved_with_the_weights() -> None:
 
 def test_learned_codes_end_where_the_table_ends() -> None:
     codes = LearnedCodes(8, max_positions=10)
-    assert torch.equal(codes(torch.arange(10)), codes.weight)
+    assert torch.equal(codes(torch.arange(10), 10), codes.weight)
     with pytest.raises(UserError, match=r"11 tokens.*10 positions") as caught:
-        codes(torch.arange(11))
+        codes(torch.arange(11), 11)
     assert "model.max_positions" in caught.value.hint
 
 
 def test_no_codes_add_nothing() -> None:
     x = torch.randn(2, 3, 4)
-    assert torch.equal(x + NoCodes()(torch.arange(3)), x)
+    assert torch.equal(x + NoCodes()(torch.arange(3), 3), x)
     assert no_bias(torch.arange(3), torch.arange(3)) is None  # type: ignore[func-returns-value]
     heads = torch.randn(1, 2, 3, 4)
     assert unturned(heads, torch.arange(3)) is heads

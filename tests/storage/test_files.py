@@ -5,13 +5,23 @@ import stat
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
 from pellucid.errors import UserError
-from pellucid.storage.files import new_file, new_folder, new_path, remove_leftovers, write_bytes, write_text
+from pellucid.storage.files import (
+    DiskFullError,
+    new_file,
+    new_folder,
+    new_path,
+    remove_leftovers,
+    write_bytes,
+    write_text,
+)
 
 
 def names(folder: Path) -> list[str]:
@@ -47,6 +57,15 @@ def test_a_full_disk_names_the_file_and_leaves_what_stood_there(
     assert caught.value.where == (str(tmp_path / "a"),)
     assert (tmp_path / "a").read_text(encoding="utf-8") == "old"
     assert names(tmp_path) == ["a"]
+
+
+def test_a_file_in_a_folder_that_is_being_made_is_named_as_it_would_be_called(
+    tmp_path: Path, small_disk: Callable[[int], AbstractContextManager[None]]
+) -> None:
+    with pytest.raises(DiskFullError) as caught, small_disk(1000), new_folder(tmp_path / "step-1") as made:
+        write_text(made / "weights", "x" * 2000)
+    assert caught.value.where == (str(tmp_path / "step-1" / "weights"),)
+    assert caught.value.what == f"the disk is full: cannot write {tmp_path / 'step-1' / 'weights'}"
 
 
 def test_a_folder_on_a_full_disk_never_appears(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

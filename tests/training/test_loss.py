@@ -1,3 +1,5 @@
+from collections.abc import Callable
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -27,6 +29,34 @@ def test_the_fused_loss_and_its_gradients_are_those_of_the_plain_one(
     torch.testing.assert_close(plain, F.cross_entropy(states @ weight.T, targets, reduction="sum"), rtol=1e-5, atol=0)
     for found, wanted in zip(gradients, expected_gradients, strict=True):
         torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-5)
+
+
+def products(work: Callable[[], object]) -> int:
+    """Count the matrix products of some work."""
+    with torch.autograd.profiler.profile() as seen:
+        work()
+    return sum(event.name == "aten::mm" for event in seen.function_events)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_without_gradients_only_the_logits_are_multiplied_and_the_loss_is_the_same(
+    smoothing: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loss_module, "ROWS", 3)
+    random = torch.Generator().manual_seed(1)
+    states = torch.randn(7, 12, generator=random, requires_grad=True)
+    weight = torch.randn(19, 12, generator=random, requires_grad=True)
+    targets = torch.randint(0, 19, (7,), generator=random)
+
+    def loss(states: torch.Tensor, weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return cross_entropy(states, weight, targets, smoothing, torch.float32)
+
+    assert products(lambda: loss(states, weight)) == 9
+    assert products(lambda: loss(states.detach(), weight.detach())) == 3
+    with torch.no_grad():
+        assert products(lambda: loss(states, weight)) == 3
+        found = loss(states, weight)
+    assert [value.item() for value in found] == [value.item() for value in loss(states, weight)]
 
 
 def test_the_plain_loss_has_no_gradient() -> None:

@@ -52,6 +52,13 @@ def test_an_unfit_value_says_which_and_why() -> None:
         load_recipe("fast", {"model.d_model": "250", "model.n_heads": "3"})
 
 
+def test_a_length_to_split_at_needs_a_position_for_the_end() -> None:
+    learned = {"model.positions": "learned", "model.max_positions": 256}
+    assert load_recipe("tiny", {**learned, "generation.split_above": 255}).generation.split_above == 255
+    with pytest.raises(UsageError, match=r"generation\.split_above 256"):
+        load_recipe("tiny", {**learned, "generation.split_above": 256})
+
+
 def test_a_file_is_a_recipe(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text('[model]\npositions = "alibi"\n[training]\nminutes = 3\n', encoding="utf-8")

@@ -1,5 +1,6 @@
 """A killed run resumes bit for bit: the final weights are those of the run that nobody killed."""
 
+import errno
 import json
 import os
 import random
@@ -9,12 +10,16 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pellucid.errors import UsageError, UserError
+from pellucid.storage.checkpoints import Checkpoint, write_checkpoint
+from pellucid.storage.files import write_error
 from pellucid.storage.metrics import read_metrics
 from pellucid.storage.tensors import read_tensors
+from pellucid.training import prepare, run_folder
 from pellucid.training.clock import Clock
 from pellucid.training.loop import Run
 from pellucid.training.run_folder import RunFolder
@@ -136,6 +141,45 @@ def test_a_finished_run_goes_on_only_if_more_is_asked(uninterrupted: tuple[Path,
     assert [step.step for step in more] == [STEPS + 1, STEPS + 2]
 
 
+def _everything(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    ("length", "said", "more"),
+    [
+        ({}, "24 steps done, 24 asked for", "--steps 48"),
+        ({"steps": 10}, "24 steps done, 10 asked for", "--steps 48"),
+        ({"minutes": 1e-4}, "minutes, 0.0001 asked for", "--minutes 2"),
+    ],
+)
+def test_a_run_with_nothing_left_to_do_says_so_and_changes_nothing(
+    uninterrupted: tuple[Path, Path], tmp_path: Path, length: dict[str, Any], said: str, more: str
+) -> None:
+    whole = shutil.copytree(uninterrupted[1], tmp_path / "whole")
+    before = _everything(whole)
+    told: list[str] = []
+    assert list(train_translator([], whole, resume=True, talk=told.append, **length)) == []
+    assert len(told) == 1
+    assert told[0].startswith("Nothing is left to do: 24 steps done")
+    assert said in told[0]
+    assert more in told[0]
+    assert _everything(whole) == before
+
+
+def test_killed_after_its_last_step_a_run_still_chooses_its_weights(
+    uninterrupted: tuple[Path, Path], tmp_path: Path
+) -> None:
+    whole = shutil.copytree(uninterrupted[1], tmp_path / "whole")
+    report = json.loads((whole / "report.json").read_text(encoding="utf-8"))
+    (whole / "report.json").write_text(json.dumps({"data": report["data"]}), encoding="utf-8")
+    (whole / "model.safetensors").unlink()
+    told: list[str] = []
+    assert list(train_translator([], whole, resume=True, talk=told.append)) == []
+    assert "holds the" in told[-1]
+    _assert_same_run(uninterrupted[1], whole)
+
+
 def test_without_a_checkpoint_it_starts_over_and_says_so(pairs_file: Callable[..., Path], tmp_path: Path) -> None:
     told: list[str] = []
     run = train_translator([pairs_file(100)], tmp_path / "new", steps=2, settings=SMALL, resume=True, talk=told.append)
@@ -157,6 +201,75 @@ def test_what_a_run_was_begun_with_cannot_change(uninterrupted: tuple[Path, Path
     source, whole = uninterrupted
     with pytest.raises(UsageError, match=f"{next(iter(other))} stays"):
         train_translator([source], whole, steps=STEPS + 2, settings=SETTINGS | other, resume=True)
+
+
+@pytest.mark.parametrize("other", [{"training.max_tokens": 20}, {"training.guided_heads": 1}])
+def test_what_the_text_and_the_heads_were_prepared_with_cannot_change(
+    uninterrupted: tuple[Path, Path], other: dict[str, object]
+) -> None:
+    with pytest.raises(UsageError, match=f"{next(iter(other))} stays"):
+        train_translator([], uninterrupted[1], steps=STEPS + 2, settings=other, resume=True)
+
+
+def test_guidance_cannot_begin_where_no_heads_were_chosen(pairs_file: Callable[..., Path], tmp_path: Path) -> None:
+    unguided = {**SMALL, "training.guided_weight": 0.0}
+    list(train_translator([pairs_file(100)], tmp_path / "model", steps=1, settings=unguided))
+    with pytest.raises(UsageError, match=r"training\.guided_weight stays 0"):
+        train_translator([], tmp_path / "model", steps=2, settings={"training.guided_weight": 1}, resume=True)
+
+
+def test_another_recipe_is_refused_and_its_own_is_not(pairs_file: Callable[..., Path], tmp_path: Path) -> None:
+    mine, model = tmp_path / "mine.toml", tmp_path / "model"
+    text = "[model]\nd_model = 16\nn_heads = 2\nd_ff = 16\nencoder_layers = 1\n[training]\nlearning_rate = 1e-3\n"
+    mine.write_text(text, encoding="utf-8")
+    list(train_translator([pairs_file(100)], model, steps=1, recipe=mine))
+    assert list(train_translator([], model, resume=True, recipe=mine)) == []
+    for recipe in ("tiny", "fast"):
+        with pytest.raises(UsageError, match=rf"begun with recipe .*mine\.toml, got {recipe}"):
+            train_translator([], model, steps=2, resume=True, recipe=recipe)
+    mine.write_text(text.replace("1e-3", "2e-3"), encoding="utf-8")
+    with pytest.raises(UsageError, match=r"training\.learning_rate was 0\.001, is 0\.002") as caught:
+        train_translator([], model, steps=2, resume=True, recipe=mine)
+    assert caught.value.where == (f"--recipe {mine}",)
+    mine.write_text("seed = 3\n", encoding="utf-8")
+    with pytest.raises(UserError, match="seed is a single value"):
+        train_translator([], model, steps=2, resume=True, recipe=mine)
+
+
+def test_a_named_recipe_is_remembered(uninterrupted: tuple[Path, Path]) -> None:
+    assert list(train_translator([], uninterrupted[1], resume=True, recipe="fast")) == []
+    with pytest.raises(UsageError, match="begun with recipe fast, got tiny"):
+        train_translator([], uninterrupted[1], steps=STEPS + 1, resume=True, recipe="tiny")
+
+
+def test_another_model_to_train_on_is_refused(uninterrupted: tuple[Path, Path], tmp_path: Path) -> None:
+    source, whole = uninterrupted
+    with pytest.raises(UsageError, match="begun without --from"):
+        train_translator([source], whole, steps=STEPS + 1, resume=True, start_from=whole)
+    list(train_translator([source], tmp_path / "on", steps=1, start_from=whole))
+    again: dict[str, Any] = {"steps": 2, "resume": True}
+    assert list(train_translator([source], tmp_path / "on", start_from=whole, **again))
+    with pytest.raises(UsageError, match=f"begun from {whole}, got"):
+        train_translator([source], tmp_path / "on", start_from=tmp_path / "on", **again)
+    # Without a checkpoint it starts over, from the same model, whether that is named again or not.
+    for checkpoint in (tmp_path / "on" / "checkpoints").glob("step-*"):
+        shutil.rmtree(checkpoint)
+    list(train_translator([source], tmp_path / "on", **again))
+    tokenizers = [(folder / "tokenizer.json").read_bytes() for folder in (whole, tmp_path / "on")]
+    assert tokenizers[0] == tokenizers[1]
+    config = json.loads((tmp_path / "on" / "config.json").read_text(encoding="utf-8"))
+    assert config["begun_with"] == {"recipe": "fast", "from": str(whole)}
+
+
+def test_other_validation_pairs_are_said_to_be_passed_over_and_other_languages_refused(
+    uninterrupted: tuple[Path, Path], tmp_path: Path
+) -> None:
+    whole = shutil.copytree(uninterrupted[1], tmp_path / "whole")
+    told: list[str] = []
+    list(train_translator([], whole, steps=STEPS + 1, resume=True, valid=["v.tsv"], talk=told.append))
+    assert any("not read: v.tsv" in line for line in told)
+    with pytest.raises(UsageError, match="target language stays unknown, got fr"):
+        list(train_translator([], whole, steps=STEPS + 2, resume=True, target_lang="fr"))
 
 
 def test_batches_averages_and_dropout_can_change(uninterrupted: tuple[Path, Path], tmp_path: Path) -> None:
@@ -191,6 +304,71 @@ def test_prepared_text_that_is_damaged_is_a_user_s_error(
         list(train_translator([], whole, steps=STEPS + 1, resume=True))
 
 
+@pytest.mark.parametrize("damage", ["cut", "removed", "of other pairs", "no lexicon"])
+def test_damaged_ids_are_found_at_the_start_and_the_way_out_is_one(
+    uninterrupted: tuple[Path, Path], tmp_path: Path, damage: str
+) -> None:
+    source, whole = uninterrupted[0], shutil.copytree(uninterrupted[1], tmp_path / "whole")
+    data = whole / "checkpoints" / "data"
+    if damage == "cut":
+        os.truncate(data / "train" / "target", 40)
+    elif damage == "removed":
+        (data / "valid" / "source.ends").unlink()
+    elif damage == "no lexicon":
+        (data / "lexicon.safetensors").unlink()
+    else:
+        for name in ("source", "source.ends"):
+            shutil.copy(data / "train" / name, data / "valid" / name)
+    told: list[str] = []
+    with pytest.raises(UserError) as caught:
+        list(train_translator([], whole, steps=STEPS + 1, resume=True, talk=told.append))
+    assert told == []
+    assert f"`--from {whole}`" in caught.value.hint
+    assert list(train_translator([source], tmp_path / "other", steps=1, start_from=whole))
+
+
+@pytest.mark.parametrize(("full_at", "then"), [(1, "starts over"), (2, "goes on from step 5")])
+def test_a_full_disk_says_how_the_begun_run_goes_on(
+    pairs_file: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, full_at: int, then: str
+) -> None:
+    calls = iter(range(1, 99))
+
+    def full(folder: Path, checkpoint: Checkpoint) -> Path:
+        if next(calls) == full_at:
+            raise write_error(folder / "checkpoints", OSError(errno.ENOSPC, "full"))
+        return write_checkpoint(folder, checkpoint)
+
+    monkeypatch.setattr(run_folder, "write_checkpoint", full)
+    source, model = pairs_file(100), tmp_path / "model"
+    with pytest.raises(UserError, match="the disk is full") as caught:
+        list(train_translator([source], model, steps=50, settings=SMALL))
+    assert caught.value.hint == f"Make room; the same command with `--resume` {then}."
+    monkeypatch.setattr(run_folder, "write_checkpoint", write_checkpoint)
+    with pytest.raises(UserError) as refused:
+        train_translator([source], model, steps=50, settings=SMALL)
+    assert ("without a checkpoint" in refused.value.what) is (full_at == 1)
+    run = train_translator([source], model, steps=50, settings=SMALL, resume=True)
+    assert next(run).step == (1 if full_at == 1 else 6)
+    run.close()  # type: ignore[attr-defined]
+
+
+def test_a_full_disk_does_not_cost_the_model_that_would_be_replaced(
+    pairs_file: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = tmp_path / "model"
+    list(train_translator([pairs_file(100)], model, steps=1, settings=SMALL))
+    before = _everything(model)
+
+    def full(*_: object) -> None:
+        raise write_error(model / "ids", OSError(errno.ENOSPC, "full"))
+
+    monkeypatch.setattr(prepare, "_write_ids", full)
+    with pytest.raises(UserError, match="the disk is full") as caught:
+        list(train_translator([pairs_file(100)], model, steps=1, settings=SMALL, overwrite=True))
+    assert "run the same command again" in caught.value.hint
+    assert _everything(model) == before
+
+
 def test_damaged_weights_of_a_checkpoint_name_the_way_back(uninterrupted: tuple[Path, Path], tmp_path: Path) -> None:
     whole = shutil.copytree(uninterrupted[1], tmp_path / "whole")
     weights = whole / "checkpoints" / f"step-{STEPS:08d}" / "model.safetensors"
@@ -218,7 +396,9 @@ def test_a_run_that_stopped_early_goes_on_if_more_is_asked(pairs_file: Callable[
     settings["training.average_decay"] = "none"
     first = list(train_translator([pairs_file(100)], tmp_path / "model", steps=20, settings=settings))
     assert len(first) < 20
-    assert list(train_translator([], tmp_path / "model", resume=True)) == []
+    told: list[str] = []
+    assert list(train_translator([], tmp_path / "model", resume=True, talk=told.append)) == []
+    assert f"{len(first)} steps done, and the run stopped early" in told[0]
     more = list(train_translator([], tmp_path / "model", steps=40, resume=True))
     assert more[0].step == first[-1].step + 1
 

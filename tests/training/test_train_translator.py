@@ -1,6 +1,8 @@
 import json
 import math
-from collections.abc import Callable
+import re
+import shutil
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +10,12 @@ import numpy
 import pytest
 import torch
 
+import pellucid
 from pellucid.errors import UsageError, UserError
+from pellucid.evaluation.corpus_scores import CorpusScores, score_translations
 from pellucid.storage.tensors import read_tensors
-from pellucid.training import loop, prepare, run_folder
+from pellucid.training import loop, memory_fit, prepare, run_folder
+from pellucid.training.clock import Clock
 from pellucid.training.state import Step
 from pellucid.training.train_translator import train_translator
 
@@ -109,9 +114,33 @@ def test_a_loss_that_is_not_finite_stops_and_leaves_the_last_checkpoint(
     assert "step 6" in caught.value.what
     assert "learning_rate" in caught.value.hint
     checkpoints = sorted(path.name for path in (tmp_path / "model" / "checkpoints").glob("step-*"))
-    assert checkpoints == ["step-00000004"]
-    weights = read_tensors(tmp_path / "model" / "checkpoints" / checkpoints[0] / "model.safetensors")
+    assert checkpoints == ["step-00000002", "step-00000004"]
+    weights = read_tensors(tmp_path / "model" / "checkpoints" / checkpoints[-1] / "model.safetensors")
     assert all(weight.isfinite().all() for weight in weights.values())
+
+
+@pytest.mark.parametrize(
+    ("every", "expected"), [(1000, range(2, 21, 2)), (None, range(2, 21, 2)), (3, [2, 3, 4, 6, 8, 9, 10, 12, 14, 15])]
+)
+def test_a_checkpoint_is_written_every_tenth_of_the_run_however_rare_they_are_asked_for(
+    pairs_file: PairsFile, tmp_path: Path, every: int | None, expected: Sequence[int]
+) -> None:
+    settings = {"training.checkpoint_steps": every, "training.validations": 0}
+    steps = _train(pairs_file(100), tmp_path / "model", steps=20, settings=settings)
+    written = [step.step for step in steps if step.checkpoint]
+    assert written[: len(expected)] == list(expected)
+
+
+def test_a_checkpoint_is_written_every_ten_minutes_however_rare_they_are_asked_for(
+    pairs_file: PairsFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ticks = iter(range(10**9))
+    monkeypatch.setattr(Clock, "_now", lambda self: 100.0 * next(ticks))  # a look at the clock every 100 seconds
+    settings = {"training.checkpoint_steps": 1000, "training.validations": 0}
+    run = train_translator([pairs_file(100)], tmp_path / "model", steps=1000, settings=SMALL | settings)
+    first = next(step for step in run if step.checkpoint)
+    run.close()  # type: ignore[attr-defined]
+    assert first.step < 10
 
 
 @pytest.mark.parametrize("validations", [0, 10])
@@ -147,6 +176,34 @@ def test_early_stopping_after_patience(pairs_file: PairsFile, tmp_path: Path) ->
     assert len(steps) < 40
     report = json.loads((tmp_path / "model" / "report.json").read_text(encoding="utf-8"))
     assert report["training"]["stopped_early"]
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"model.d_model": 10**6},
+        {"model.d_ff": 10**12},
+        {"model.encoder_layers": 10**9},
+        {"model.positions": "learned", "model.max_positions": 10**12},
+        {"tokenizer.vocab_size": 10**9},
+    ],
+)
+def test_a_model_of_absurd_size_is_refused_before_the_text_is_read(tmp_path: Path, setting: dict[str, object]) -> None:
+    with pytest.raises(UserError, match=r"its [\d,]+ parameters need [\d,.]+ GB, [\d,.]+ GB are free"):
+        train_translator([tmp_path / "none.tsv"], tmp_path / "model", steps=1, settings={**SMALL, **setting})
+    assert not (tmp_path / "model").exists()
+
+
+def test_what_the_vocabulary_adds_is_refused_before_it_is_built(
+    pairs_file: PairsFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without its vocabulary the small model has 25,728 parameters, with it over 30,000; each needs 6 times 4 bytes."""
+    monkeypatch.setattr(memory_fit, "free_bytes", lambda device: 24.0 * 30_000)
+    run = train_translator([pairs_file()], tmp_path / "model", steps=1, settings=SMALL)
+    with pytest.raises(UserError, match="too large to be trained here") as caught:
+        next(run)
+    assert "model.d_model 32" in caught.value.where[0]
+    assert caught.value.where[0].endswith(" pieces")
 
 
 def test_a_folder_that_holds_a_model_is_refused(pairs_file: PairsFile, tmp_path: Path) -> None:
@@ -225,6 +282,40 @@ def test_given_validation_pairs_are_used_and_leave_training(pairs_file: PairsFil
     assert report["data"]["counts"]["leak"] > 0
 
 
+def test_validation_pairs_longer_than_learned_positions_are_left_out_and_said(
+    pairs_file: PairsFile, tmp_path: Path
+) -> None:
+    valid = pairs_file(20, name="valid.tsv", seed=5)
+    long = "和".join(["一只红猫"] * 100) + "\t" + " and ".join(["one red cat"] * 100) + "\n"
+    valid.write_text(long + valid.read_text(encoding="utf-8"), encoding="utf-8")
+    settings = {"model.positions": "learned", "model.max_positions": 60, "training.max_tokens": 60}
+    told: list[str] = []
+    steps = _train(pairs_file(), tmp_path / "model", steps=2, valid=[valid], settings=settings, talk=told.append)
+    assert steps[-1].validation is not None
+    assert "1 validation pair left out: a side has over 60 tokens (model.max_positions)" in told
+    report = json.loads((tmp_path / "model" / "report.json").read_text(encoding="utf-8"))
+    assert report["data"]["validation"]["pairs"] == 20
+    valid.write_text(long, encoding="utf-8")
+    with pytest.raises(UserError, match="no validation pair is left"):
+        _train(pairs_file(), tmp_path / "other", steps=2, valid=[valid], settings=settings)
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ({"model.positions": "learned", "model.max_positions": 60, "training.max_tokens": 60}, {}),
+        ({"model.decoder_layers": 1}, {"training.guided_layer": 1, "training.guided_weight": 1.0}),
+    ],
+)
+def test_a_recipe_that_does_not_fit_the_model_to_train_on_is_refused(
+    pairs_file: PairsFile, tmp_path: Path, first: dict[str, object], then: dict[str, object]
+) -> None:
+    _train(pairs_file(), tmp_path / "first", steps=1, settings=first)
+    with pytest.raises(UsageError, match=r"max_tokens 256|guided_layer 1") as caught:
+        train_translator([pairs_file()], tmp_path / "on", steps=1, settings=then, start_from=tmp_path / "first")
+    assert caught.value.where == (f"--from {tmp_path / 'first'}",)
+
+
 def test_the_same_seed_gives_the_same_weights(pairs_file: PairsFile, tmp_path: Path) -> None:
     weights = []
     for name in ("one", "two"):
@@ -248,10 +339,55 @@ def test_placeholders_are_copied_by_ids_only_where_there_are_enough_to_learn_fro
         assert 0 < report["data"]["with_placeholders"] <= held
 
 
+@pytest.mark.parametrize("held", [5, 150])
+def test_validation_translates_as_the_finished_model_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, held: int
+) -> None:
+    """With few placeholders they are put in by the alignment, with many the model copies them."""
+    measured: list[tuple[list[str], list[str]]] = []
+
+    def noted(translations: list[str], references: list[str], target_lang: str | None) -> CorpusScores:
+        measured.append((list(translations), list(references)))
+        return score_translations(translations, references, target_lang)
+
+    monkeypatch.setattr(run_folder, "score_translations", noted)
+    lines = [
+        f"{source}{{{{n{i}}}}}\t{target} {{{{n{i}}}}}\n" if i % 300 < held else f"{source}\t{target}\n"
+        for i, (source, target) in enumerate(generated_pairs(330))
+    ]
+    (tmp_path / "train.tsv").write_text("".join(lines[:300]), encoding="utf-8")
+    (tmp_path / "valid.tsv").write_text("".join(lines[300:]), encoding="utf-8")
+    settings = {
+        "training.average_decay": "none",
+        "training.validations": 1,
+        "training.validation_sentences": 30,
+        "generation.max_length_ratio": 1.5,
+        "generation.max_length_extra": 4,
+    }
+    _train(tmp_path / "train.tsv", tmp_path / "model", steps=2, valid=[tmp_path / "valid.tsv"], settings=settings)
+    [(translations, references)] = measured
+    sources = [line.split("\t")[0] for line in lines[300:]]
+    expected = pellucid.load(tmp_path / "model").translate(sources, beam=1)
+    assert translations == [found.text for found in expected]
+    for translation, reference in zip(translations, references, strict=True):
+        assert re.findall("{{.*?}}", translation) == re.findall("{{.*?}}", reference)
+
+
 def test_lines_longer_than_the_text_s_own_are_split(pairs_file: PairsFile, tmp_path: Path) -> None:
     _train(pairs_file(), tmp_path / "model", steps=1)
     config = json.loads((tmp_path / "model" / "generation_config.json").read_text(encoding="utf-8"))
     assert config["split_above"] == 40
+
+
+@pytest.mark.parametrize("value", ["90", 200])
+def test_a_length_to_split_at_that_is_given_is_kept(pairs_file: PairsFile, tmp_path: Path, value: object) -> None:
+    settings = {"generation.split_above": value}
+    _train(pairs_file(100), tmp_path / "model", steps=1, settings=settings)
+    assert pellucid.load(tmp_path / "model").config.split_above == int(str(value))
+    # A run that was stopped before its first checkpoint starts over, and still knows what was given.
+    shutil.rmtree(tmp_path / "model" / "checkpoints")
+    list(train_translator([pairs_file(100)], tmp_path / "model", resume=True))
+    assert pellucid.load(tmp_path / "model").config.split_above == int(str(value))
 
 
 def test_before_the_first_update_of_the_average_the_weights_themselves_are_measured_and_kept(

@@ -1,7 +1,8 @@
 """What is wrong with a text, by file and line, before a minute of training is spent."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pellucid.lazy import lazy_names
 
 if TYPE_CHECKING:
     from pellucid.corpus.doctor.checks import CHECKS
@@ -11,18 +12,15 @@ if TYPE_CHECKING:
 
 __all__ = ["CHECKS", "DoctorReport", "Examination", "Fixed", "Problem", "examine", "fix"]
 
-_HOMES = {
-    "CHECKS": "checks",
-    "DoctorReport": "report",
-    "Examination": "examination",
-    "Fixed": "fixing",
-    "Problem": "report",
-    "examine": "examination",
-    "fix": "fixing",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "CHECKS": "checks",
+        "DoctorReport": "report",
+        "Examination": "examination",
+        "Fixed": "fixing",
+        "Problem": "report",
+        "examine": "examination",
+        "fix": "fixing",
+    },
+)

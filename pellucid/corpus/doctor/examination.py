@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pellucid.corpus.cleaning import clean
 from pellucid.corpus.config import DataConfig
+from pellucid.corpus.counts import counted
 from pellucid.corpus.doctor.checks import MENDED, Level
 from pellucid.corpus.doctor.judge import HeldTexts, Judge, OnDropped
 from pellucid.corpus.doctor.profile import Profile, learn_profile
@@ -118,7 +119,7 @@ def examine(
     judge = Judge(_learn(groups, languages), options, _read_held((valid, test), languages), tally, on_dropped)
     used, pairs, usable = _judge_all(text, judge, on_progress)
     if not usable and all(problem.level != "error" for problem in tally.problems()):
-        tally.note("empty", Place(files[0], 1), f"none of {pairs:,} pairs can be used")
+        tally.note("empty", Place(files[0], 1), f"none of {counted(pairs, 'pair')} can be used")
     report = DoctorReport(
         files,
         pairs,
@@ -195,7 +196,7 @@ def _report_sides(text: _Text, tally: Tally) -> None:
             continue
         if found.unequal:
             place, why = first_suspicious(group.files, found)
-            ours, theirs = (f"{line:,} line{'s' * (line != 1)}" for line in found.path[1:])
+            ours, theirs = (counted(lines, "line") for lines in found.path[1:])
             tally.note(
                 "line-count",
                 place,

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from pellucid.corpus.counts import counted
 from pellucid.corpus.doctor.checks import CHECKS, Level
 from pellucid.corpus.pairs import Place
 
@@ -78,7 +79,7 @@ class DoctorReport:
         Args:
             shown: examples of each check; 0 gives one line a check.
         """
-        lines = [f"{_counted(len(self.files), 'file')}, {_counted(self.pairs, 'pair')}, {self.usable:,} usable"]
+        lines = [f"{counted(len(self.files), 'file')}, {counted(self.pairs, 'pair')}, {self.usable:,} usable"]
         if any(self.languages):
             source, target = (code or "unknown" for code in self.languages)
             lines[0] += f"; {source} → {target} ({self.languages_from})"
@@ -135,13 +136,9 @@ def excerpt(text: str, characters: int = 50) -> str:
     return f"“{text}”" if len(text) <= characters else f"“{text[: characters - 1]}…”"
 
 
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s' * (number != 1)}"
-
-
 def _said(level: Level, count: int, check: str) -> str:
     meaning = CHECKS[check].meaning
     if not count:  # lines that were paired anew
         return f"mended; {meaning}"
     outcome: dict[Level, str] = {"error": "refused", "drop": "left out", "warn": "reported"}
-    return f"{_counted(count, 'pair')} {outcome[level]}; {meaning}"
+    return f"{counted(count, 'pair')} {outcome[level]}; {meaning}"

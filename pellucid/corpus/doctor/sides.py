@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, tee
 from typing import NamedTuple
 
+from pellucid.corpus.counts import counted
 from pellucid.corpus.doctor.report import excerpt
 from pellucid.corpus.doctor.shift import COST, COST_IF_UNEQUAL, OffsetPath, follow_offsets
 from pellucid.corpus.pairs import Place
@@ -124,9 +125,9 @@ def shift_message(pair: RawPair, stretch: Stretch) -> str:
     ahead = "target" if stretch.offset > 0 else "source"
     lines = abs(stretch.offset)
     count = max(stretch.end - stretch.start, 1)
-    until = f"for {count:,} lines" if stretch.heals else "to the end"
+    until = f"for {counted(count, 'line')}" if stretch.heals else "to the end"
     return (
-        f"from here {until}, the {ahead} side has {lines} line{'s' * (lines != 1)} too many: "
+        f"from here {until}, the {ahead} side has {counted(lines, 'line')} too many: "
         f"{excerpt(pair.source, 30)} stands beside {excerpt(pair.target, 30)}"
     )
 
