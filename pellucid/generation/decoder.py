@@ -1,0 +1,157 @@
+"""What generation asks of a model: read this text, and say what may come next."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy
+import torch
+from numpy.typing import NDArray
+
+from pellucid.layers.sequence_cache import SequenceCache
+from pellucid.models.decoder_only import DecoderOnly
+
+__all__ = ["BatchDecoder", "BatchLogits", "Decoder", "ModelDecoder", "OneSequence"]
+
+BatchLogits = NDArray[numpy.float32]
+"""Scores of every token to come next, before the softmax, [batch vocab_size]; nats."""
+
+READ_AT_ONCE = 512  # tokens of a prompt: the scores of attention grow with this times the context
+
+
+class Decoder(Protocol):
+    """Reads one sequence and remembers it; the least that a faster implementation of a model has to offer.
+
+    Attributes:
+        vocab_size: how many logits there are.
+        context: most tokens that a sequence may have.
+    """
+
+    @property
+    def vocab_size(self) -> int: ...
+
+    @property
+    def context(self) -> int: ...
+
+    def prefill(self, ids: Sequence[int]) -> NDArray[numpy.float32]:
+        """Forget what was read before, read `ids` (at least one), and return the logits after the last, [vocab_size]."""
+
+    def step(self, number: int) -> NDArray[numpy.float32]:
+        """Read one more id and return the logits after it, [vocab_size]."""
+
+
+class BatchDecoder(Protocol):
+    """Reads sequences side by side, none of which changes another.
+
+    Attributes:
+        vocab_size: how many logits there are.
+        context: most tokens that a sequence may have.
+        most_sequences: how many there may be at once; None for any number.
+    """
+
+    @property
+    def vocab_size(self) -> int: ...
+
+    @property
+    def context(self) -> int: ...
+
+    @property
+    def most_sequences(self) -> int | None: ...
+
+    def prefill(self, prompts: Sequence[Sequence[int]]) -> BatchLogits:
+        """Forget what was read before, read the prompts (a token each at least), return the logits after each."""
+
+    def step(self, ids: Sequence[int]) -> BatchLogits:
+        """Read one more id a sequence and return the logits after it."""
+
+    def select(self, rows: Sequence[int]) -> None:
+        """Go on with these sequences only."""
+
+
+class OneSequence:
+    """A `Decoder` as a `BatchDecoder` of one sequence."""
+
+    most_sequences = 1
+
+    def __init__(self, decoder: Decoder) -> None:
+        self.decoder = decoder
+
+    @property
+    def vocab_size(self) -> int:
+        """How many logits there are."""
+        return self.decoder.vocab_size
+
+    @property
+    def context(self) -> int:
+        """Most tokens of a sequence."""
+        return self.decoder.context
+
+    def prefill(self, prompts: Sequence[Sequence[int]]) -> BatchLogits:
+        """Read the one prompt."""
+        (prompt,) = prompts
+        return self.decoder.prefill(prompt)[None]
+
+    def step(self, ids: Sequence[int]) -> BatchLogits:
+        """Read its next id."""
+        (number,) = ids
+        return self.decoder.step(number)[None]
+
+    def select(self, rows: Sequence[int]) -> None:
+        """Go on with the one sequence."""
+
+
+class ModelDecoder:
+    """The model itself, in the precision and on the device it is on, with a cache of keys and values.
+
+    A prompt given several times is read once. Prompts of unequal lengths are filled up at their left, where nobody
+    looks, and each gives what it gives alone.
+    """
+
+    most_sequences = None
+
+    def __init__(self, model: DecoderOnly) -> None:
+        self.model = model
+        self._cache: SequenceCache | None = None
+
+    @property
+    def vocab_size(self) -> int:
+        """How many logits there are."""
+        return self.model.vocab_size
+
+    @property
+    def context(self) -> int:
+        """Most tokens of a sequence."""
+        return self.model.config.max_positions
+
+    @torch.inference_mode()
+    def prefill(self, prompts: Sequence[Sequence[int]]) -> BatchLogits:
+        """Forget what was read before, read the prompts, and return the logits after each."""
+        numbers: dict[tuple[int, ...], int] = {}
+        rows = [numbers.setdefault(tuple(prompt), len(numbers)) for prompt in prompts]
+        longest = max(map(len, numbers))
+        padding = [longest - len(prompt) for prompt in numbers]
+        device = self.model.embedding.weight.device
+        filled = [[0] * fill + list(prompt) for fill, prompt in zip(padding, numbers, strict=True)]
+        ids = torch.tensor(filled, device=device)
+        cache = self.model.start_cache(longest, torch.tensor(padding, device=device) if any(padding) else None)
+        for part in ids.split(READ_AT_ONCE, dim=1):
+            states = self.model.extend(part, cache)
+        self._cache = cache
+        if len(rows) > len(numbers):
+            self.select(rows)
+        return self._logits(states[:, -1])[rows]
+
+    @torch.inference_mode()
+    def step(self, ids: Sequence[int]) -> BatchLogits:
+        """Read one more id a sequence and return the logits after it."""
+        assert self._cache is not None, "prefill comes first"
+        new = torch.tensor(ids, device=self.model.embedding.weight.device)[:, None]
+        return self._logits(self.model.extend(new, self._cache)[:, -1])
+
+    def select(self, rows: Sequence[int]) -> None:
+        """Go on with these sequences only."""
+        assert self._cache is not None, "prefill comes first"
+        self._cache.select(torch.tensor(rows, device=self.model.embedding.weight.device))
+
+    def _logits(self, states: torch.Tensor) -> BatchLogits:
+        logits: BatchLogits = self.model.logits(states).float().cpu().numpy()
+        return logits

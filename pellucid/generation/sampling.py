@@ -1,0 +1,127 @@
+"""From the logits of one step to the token that comes next.
+
+Two distributions are told apart everywhere. What the model says: softmax of its logits, `log_prob`. What is drawn
+from, after penalty, temperature and cuts: `sampling_log_prob`. At temperature 1 without anything else they are equal
+but for what may not come next at all.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy
+from numpy.typing import NDArray
+
+from pellucid.generation.sampling_config import SamplingConfig
+
+__all__ = ["Distribution", "Logits", "draw", "greedy", "log_normaliser", "penalised", "sampling_distribution"]
+
+Logits = NDArray[numpy.float32]
+"""Scores of every token to come next, before the softmax, [vocab_size]; nats."""
+
+_ROUNDING = 1e-6  # a sum of probabilities that comes so near top_p has reached it: logits are float32
+
+
+class Distribution(NamedTuple):
+    """The tokens that may be drawn.
+
+    Attributes:
+        ids: ascending.
+        probabilities: of each, float64; they sum to 1.
+    """
+
+    ids: NDArray[numpy.int64]
+    probabilities: NDArray[numpy.float64]
+
+    def log_prob(self, number: int) -> float:
+        """Return the natural logarithm of the probability of drawing an id; −inf if it cannot be drawn."""
+        place = int(numpy.searchsorted(self.ids, number))
+        if place == len(self.ids) or self.ids[place] != number:
+            return -numpy.inf
+        return float(numpy.log(self.probabilities[place]))
+
+
+def log_normaliser(logits: Logits) -> float:
+    """Return the logarithm of the sum of exponentials: a logit minus this is the model's log-probability."""
+    highest = logits.max()
+    return float(highest) + float(numpy.log(numpy.exp(logits - highest).sum(dtype=numpy.float64)))
+
+
+def penalised(logits: Logits, counted: Sequence[int], penalty: float) -> Logits:
+    """Make what has occurred less probable: divide its logit by the penalty if positive, multiply it if negative.
+
+    A token that occurred often is penalised as one that occurred once. The result depends on where the model's logits
+    have their zero, which no probability does: the same penalty is of different strength in different models.
+
+    Args:
+        logits: left as they are.
+        counted: ids that have occurred.
+        penalty: above 1 against repetition, 1 for none.
+
+    Source:
+        Keskar et al. 2019 (CTRL), §4.1. Differs from source: negative logits are multiplied, as everywhere since, or
+        they would become more probable.
+    """
+    ids = numpy.unique(numpy.asarray(counted, dtype=numpy.int64))
+    changed = logits.copy()
+    old = changed[ids]
+    changed[ids] = numpy.where(old > 0, old / penalty, old * penalty)
+    return changed
+
+
+def greedy(logits: Logits) -> Distribution:
+    """Return the distribution in which the most probable token is certain, the lowest id of several."""
+    return Distribution(logits.argmax(keepdims=True), numpy.ones(1))
+
+
+def sampling_distribution(logits: Logits, config: SamplingConfig) -> Distribution:
+    """Return what is drawn from: temperature, then top-k, top-p and min-p, each on what is left, summing to 1 again.
+
+    Args:
+        logits: −inf for what may not come next; penalties are in them already.
+        config: temperature 0 is `greedy`; the limit of the temperature going to 0 is, too.
+    """
+    if not config.temperature:
+        return greedy(logits)
+    scores = numpy.subtract(logits, logits.max(), dtype=numpy.float64)
+    weights = numpy.exp(scores / config.temperature)
+    kept = Distribution(numpy.arange(len(weights)), weights / weights.sum())
+    if 0 < config.top_k < len(logits):
+        kept = _restricted(kept, _most_probable(kept.probabilities, config.top_k))
+    if config.top_p < 1:
+        kept = _restricted(kept, _nucleus(kept.probabilities, config.top_p))
+    if config.min_p > 0:
+        least = config.min_p * kept.probabilities.max()
+        kept = _restricted(kept, numpy.flatnonzero(kept.probabilities >= least))
+    return kept
+
+
+def draw(distribution: Distribution, number: float) -> int:
+    """Return the id that a number from 0 up to 1, evenly drawn, stands for; one of probability 0 is never it."""
+    sums = distribution.probabilities.cumsum()
+    return int(distribution.ids[numpy.searchsorted(sums, number * sums[-1], side="right")])
+
+
+def _restricted(distribution: Distribution, places: NDArray[numpy.int64]) -> Distribution:
+    probabilities = distribution.probabilities[places]
+    return Distribution(distribution.ids[places], probabilities / probabilities.sum())
+
+
+def _most_probable(probabilities: NDArray[numpy.float64], count: int) -> NDArray[numpy.int64]:
+    """Return the places of the `count` highest, ascending; of equal ones at the border the first."""
+    border = numpy.partition(probabilities, -count)[-count]
+    chosen = probabilities > border
+    level = numpy.flatnonzero(probabilities == border)
+    chosen[level[: count - int(chosen.sum())]] = True
+    return numpy.flatnonzero(chosen)
+
+
+def _nucleus(probabilities: NDArray[numpy.float64], share: float) -> NDArray[numpy.int64]:
+    """Return the places of the fewest highest that sum to `share`, ascending; at least one.
+
+    Those below (1 − share) / n together sum to less than 1 − share: none of them is needed, and the sort is spared.
+    """
+    candidates = numpy.flatnonzero(probabilities >= (1 - share) / len(probabilities))
+    order = candidates[numpy.argsort(-probabilities[candidates], kind="stable")]
+    sums = probabilities[order].cumsum()
+    count = 1 + int(numpy.searchsorted(sums, share - _ROUNDING, side="left"))
+    return numpy.sort(order[:count])
