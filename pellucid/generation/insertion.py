@@ -6,7 +6,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from pellucid.generation.placeholders import Protected, put_in
-from pellucid.tokenizers.tokenizer import Piece
+from pellucid.tokenizers.pieces import Piece
 
 __all__ = ["insert_by_alignment"]
 

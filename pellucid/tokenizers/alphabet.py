@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pellucid.corpus.words import UNSPACED
-from pellucid.errors import UserError
+from pellucid.tokenizers.pieces import half_character
 
 __all__ = ["BYTES", "PLACEHOLDERS", "SEPARATOR", "SPACE_MARK", "Alphabet", "choose_alphabet", "is_reserved"]
 
@@ -93,11 +93,7 @@ class Alphabet:
         try:
             return self._foreign.sub(_as_bytes, text).replace(" ", SPACE_MARK)
         except UnicodeEncodeError:
-            place, code = next((i, ord(c)) for i, c in enumerate(text) if 0xD800 <= ord(c) < 0xE000)
-            raise UserError(
-                f"the text has half a character, the lone surrogate U+{code:04X} at character {place + 1}",
-                hint="Such text comes of a faulty conversion; read it again as UTF-8, or remove the character.",
-            ) from None
+            raise half_character(text) from None
 
     def mark_start(self, escaped: str) -> str:
         """Return an escaped text with the space mark before its first word.

@@ -8,7 +8,6 @@ import json
 import random
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from pellucid.errors import UserError
 from pellucid.randomness import derived_seed
@@ -16,9 +15,10 @@ from pellucid.storage.files import write_text
 from pellucid.tokenizers.alphabet import BYTES, PLACEHOLDERS, SPACE_MARK, Alphabet
 from pellucid.tokenizers.byte_pairs import BytePairs
 from pellucid.tokenizers.config import Kind
+from pellucid.tokenizers.pieces import Piece, character_spans, visible
 from pellucid.tokenizers.word_model import WordModel
 
-__all__ = ["FORMAT", "SPECIAL_IDS", "Piece", "Tokenizer"]
+__all__ = ["FORMAT", "SPECIAL_IDS", "Tokenizer"]
 
 FORMAT = 1
 SPECIAL_IDS = 3 + len(PLACEHOLDERS)
@@ -28,24 +28,6 @@ _BYTE_IDS = range(SPECIAL_IDS, SPECIAL_IDS + len(BYTES))
 # Words met before are not cut again: text repeats itself. The bounds keep the memory below some 100 MB.
 _REMEMBERED_WORDS = 400_000
 _REMEMBERED_LENGTH = 24
-
-
-class Piece(NamedTuple):
-    """One id as it stands in a text.
-
-    Attributes:
-        bytes: what it adds to the text in UTF-8; the pieces' bytes joined are the text's. Nothing for a special id.
-        start, end: the characters of the text it covers, end excluded. A piece that is part of a character has the
-            offsets of the whole character.
-        display: for people: `▁` for a space, `水⟨E6⟩` for the byte E6 of a 水, `⟨U+000A⟩` for what cannot be seen,
-            `⟨end⟩` for a special id. The space mark before a text's first word is shown, though it adds no byte.
-    """
-
-    id: int
-    bytes: bytes
-    start: int
-    end: int
-    display: str
 
 
 class Tokenizer:
@@ -159,12 +141,12 @@ class Tokenizer:
         pieces: list[Piece] = []
         offset = 0
         for placeholder, run in self._runs(ids):
-            spans, length = _character_spans(b"".join(part for _, part in run))
+            spans, length = character_spans(b"".join(part for _, part in run))
             at = 0
             for number, part in run:
-                start = offset + (spans[at][0] if at < len(spans) else length)
-                end = offset + spans[at + len(part) - 1][1] if part else start
-                character = spans[at][2] if part else ""
+                start = offset + (spans[at].start if at < len(spans) else length)
+                end = offset + spans[at + len(part) - 1].end if part else start
+                character = spans[at].character if part else ""
                 pieces.append(Piece(number, part, start, end, self._display(number, character)))
                 at += len(part)
             offset += length
@@ -257,8 +239,8 @@ class Tokenizer:
         if number < SPECIAL_IDS:
             return f"⟨{_SPECIAL_NAMES[number]}⟩"
         if number in _BYTE_IDS:
-            return f"{_visible(character)}⟨{number - _BYTE_IDS[0]:02X}⟩"
-        return _visible(self._model.pieces[number - SPECIAL_IDS])
+            return f"{visible(character)}⟨{number - _BYTE_IDS[0]:02X}⟩"
+        return visible(self._model.pieces[number - SPECIAL_IDS])
 
 
 def _placeholder(number: int) -> str:
@@ -271,30 +253,3 @@ def _bytes_of(piece: str) -> bytes:
     if BYTES[0] <= piece <= BYTES[-1]:
         return bytes([ord(piece) - ord(BYTES[0])])
     return piece.replace(SPACE_MARK, " ").encode("utf-8")
-
-
-def _visible(piece: str) -> str:
-    return "".join(sign if sign.isprintable() else f"⟨U+{ord(sign):04X}⟩" for sign in piece)
-
-
-def _character_spans(data: bytes) -> tuple[list[tuple[int, int, str]], int]:
-    """Return for each byte the start and end of its character and the character, and how many characters there are.
-
-    As in decoding with "replace", bytes that are no UTF-8 make one U+FFFD for each stretch; their character is "".
-    """
-    spans: list[tuple[int, int, str]] = []
-    characters = position = 0
-    while position < len(data):
-        rest, bad = data[position:], 0
-        try:
-            good = rest.decode("utf-8")
-        except UnicodeDecodeError as error:
-            good, bad = rest[: error.start].decode("utf-8"), error.end - error.start
-        for character in good:
-            spans += [(characters, characters + 1, character)] * len(character.encode("utf-8"))
-            characters += 1
-        if bad:
-            spans += [(characters, characters + 1, "")] * bad
-            characters += 1
-        position = len(spans)
-    return spans, characters

@@ -1,0 +1,121 @@
+"""Chat templates: how a model that was taught to converse wants a conversation written.
+
+A template is a small program in Jinja's language that comes with the model. It runs in Jinja's sandbox, and what people
+said is marked first, so that nobody can write a special token into the conversation by spelling it.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NoReturn
+
+from jinja2 import TemplateError
+from jinja2.exceptions import TemplateSyntaxError
+from jinja2.ext import loopcontrols
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from pellucid.errors import UserError
+from pellucid.tokenizers.imported import ImportedTokenizer
+
+__all__ = ["ChatTemplate"]
+
+_FIRST_STAND_IN = 0xF0000  # of Plane 15, whose characters nobody has given a meaning
+
+
+class ChatTemplate:
+    """A model's own way to write a conversation.
+
+    Args:
+        source: the template, in Jinja's language.
+        tokenizer: the model's; its special tokens are what templates write.
+
+    Raises:
+        UserError: if the template is not in Jinja's language.
+    """
+
+    def __init__(self, source: str, tokenizer: ImportedTokenizer) -> None:
+        self.source = source
+        self._tokenizer = tokenizer
+        environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols])
+        environment.globals["raise_exception"] = _refuse
+        environment.filters["tojson"] = _as_json
+        try:
+            self._template = environment.from_string(source)
+        except TemplateSyntaxError as error:
+            raise UserError(
+                f"the chat template is not in Jinja's language: {error.message}", where=f"line {error.lineno}"
+            ) from error
+
+    def encode(self, messages: Sequence[Mapping[str, str]], *, answers: bool = True) -> list[int]:
+        """Return the ids of a conversation, special tokens where the template puts them and nowhere else.
+
+        Args:
+            messages: each with `role` (system, user, assistant) and `content`.
+            answers: whether the text ends where the assistant's next answer begins.
+
+        Raises:
+            UserError: for messages of another form, or those that the template refuses.
+        """
+        stand_ins = self._stand_ins(messages)
+        marked = [{**message, "content": _marked(message["content"], stand_ins)} for message in messages]
+        meanings = {stand_in: spelling for spelling, stand_in in stand_ins.items()}
+        return self._tokenizer.encode_rendered(self._rendered(marked, answers), meanings)
+
+    def render(self, messages: Sequence[Mapping[str, str]], *, answers: bool = True) -> str:
+        """Return a conversation as the template writes it, special tokens spelt out; for people to look at.
+
+        Raises:
+            UserError: for messages of another form, or those that the template refuses.
+        """
+        _check(messages)
+        return self._rendered(messages, answers)
+
+    def _rendered(self, messages: Sequence[Mapping[str, str]], answers: bool) -> str:
+        try:
+            return self._template.render(
+                messages=[dict(message) for message in messages],
+                add_generation_prompt=answers,
+                bos_token=self._tokenizer.spelling(self._tokenizer.start_id),
+                eos_token=self._tokenizer.spelling(self._tokenizer.end_id),
+            )
+        except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError) as error:
+            raise UserError(
+                f"the model's chat template refuses these messages: {error}",
+                hint="Most want `user` and `assistant` in turn, the user first, and one `system` message at most.",
+            ) from error
+
+    def _stand_ins(self, messages: Sequence[Mapping[str, str]]) -> dict[str, str]:
+        """Return a character that occurs nowhere for each special token that somebody has spelt in what they said."""
+        said = _check(messages)
+        spelt = [spelling for spelling in self._tokenizer.special_spellings if spelling in said]
+        free = _unused(said + self.source)
+        return {spelling: next(free) for spelling in sorted(spelt, key=len, reverse=True)}
+
+
+def _check(messages: Sequence[Mapping[str, str]]) -> str:
+    for number, message in enumerate(messages):
+        if not isinstance(message, Mapping) or not all(
+            isinstance(message.get(field), str) for field in ("role", "content")
+        ):
+            raise UserError(
+                f"message {number + 1} has no role and content of text",
+                hint='A message is {"role": "user", "content": "…"}.',
+            )
+    return "".join(message["content"] for message in messages)
+
+
+def _unused(text: str) -> Iterator[str]:
+    return (chr(code) for code in range(_FIRST_STAND_IN, _FIRST_STAND_IN + 0xFFFE) if chr(code) not in text)
+
+
+def _marked(text: str, stand_ins: Mapping[str, str]) -> str:
+    for spelling, stand_in in stand_ins.items():
+        text = text.replace(spelling, stand_in)
+    return text
+
+
+def _refuse(message: str) -> NoReturn:
+    raise TemplateError(message)
+
+
+def _as_json(value: Any, indent: int | None = None) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=indent)

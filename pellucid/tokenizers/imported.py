@@ -1,0 +1,382 @@
+"""Tokenizers of other people's models: a tokenizer.json of Hugging Face's, as it is.
+
+Two layouts are read. *Byte-level*: every byte has a printable stand-in, pieces are made of those (GPT-2, Llama 3, Qwen,
+SmolLM). *Marked*: a space is `▁`, a character without a piece becomes byte pieces `<0x00>` … (Llama 2, Mistral).
+Both can write every text, and both are checked to hold all 256 bytes before they are believed.
+
+The special tokens are out of band: text that spells one is text. Only `encode_rendered` makes them, of the text that a
+chat template has written.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tokenizers import Tokenizer as RustTokenizer
+
+from pellucid.errors import UserError
+from pellucid.storage.files import write_text
+from pellucid.tokenizers.pieces import CharacterSpan, Piece, character_spans, half_character, visible
+
+__all__ = ["ImportedTokenizer", "SpecialIds"]
+
+SPACE_MARK = "\u2581"
+_BYTE_PIECE = re.compile("<0x([0-9A-F]{2})>")
+
+
+class SpecialIds(NamedTuple):
+    """What a model's files say about its special ids.
+
+    Attributes:
+        start_id: stands before a text; None if the model has none.
+        end_ids: each of them ends a text, the usual one first.
+        adds_start: whether a text that is continued begins with `start_id`.
+    """
+
+    start_id: int | None
+    end_ids: tuple[int, ...]
+    adds_start: bool
+
+
+class ImportedTokenizer:
+    """Text ↔ ids of another program's making, with the interface of `Tokenizer`.
+
+    `decode(encode(text)) == text` for every text that the model's own normalisation leaves as it is (Qwen's composes
+    accents: NFC), without lone surrogates; with a layout that puts a space before the first word, a space that stands
+    there already is taken for it.
+
+    Args:
+        content: what tokenizer.json holds.
+        special: which ids start and end a text.
+        vocab_size: rows of the model's embedding, of which some may have no token; as many as there are tokens if not
+            given.
+        pad_id: fills a batch up behind its shorter texts.
+
+    Raises:
+        UserError: if the layout is none of the two, or bytes are missing.
+    """
+
+    kind = "imported"
+
+    def __init__(
+        self, content: Mapping[str, Any], special: SpecialIds, vocab_size: int | None = None, pad_id: int = 0
+    ) -> None:
+        self._content = content
+        self.special = special
+        self.pad_id = pad_id
+        self._rust = _rust(content)
+        # In Metaspace's "first" scheme what stands behind a special token gets no mark; it is encoded by itself here.
+        self._inside = _rust(_without_first_mark(content))
+        self._special_spellings = {
+            str(token["content"]): int(token["id"]) for token in content.get("added_tokens", ()) if token["special"]
+        }
+        self.special_ids = frozenset(self._special_spellings.values())
+        self._spellings = self._tokens(vocab_size)
+        self._byte_level = _is_byte_level(content)
+        self._bytes = self._all_bytes()
+        self._strips = _puts_space_first(content)
+        self._byte_ids = self._ids_of_bytes()
+
+    def __repr__(self) -> str:
+        return f"ImportedTokenizer(vocab_size={self.vocab_size})"
+
+    @property
+    def vocab_size(self) -> int:
+        """How many ids the model has, special ones and rows without a token included; all are below it."""
+        return len(self._bytes)
+
+    @property
+    def start_id(self) -> int | None:
+        """Stands before a text; None if the model has none."""
+        return self.special.start_id
+
+    @property
+    def end_id(self) -> int | None:
+        """Stands after a text; None if the model has none."""
+        return self.special.end_ids[0] if self.special.end_ids else None
+
+    @property
+    def end_ids(self) -> tuple[int, ...]:
+        """Each of these ends a text."""
+        return self.special.end_ids
+
+    @property
+    def unused_ids(self) -> frozenset[int]:
+        """Rows of the model's embedding that no token has; never to be sampled."""
+        return frozenset(number for number, spelling in enumerate(self._spellings) if spelling is None)
+
+    def encode(self, text: str) -> list[int]:
+        """Return the ids of a text, without start and end; what spells a special token is text.
+
+        Raises:
+            UserError: at a lone surrogate.
+        """
+        return self._encode(self._rust, text)
+
+    def encode_batch(self, texts: Iterable[str]) -> list[list[int]]:
+        """Return the ids of each text, without start and end.
+
+        Raises:
+            UserError: at a lone surrogate.
+        """
+        if isinstance(texts, str):
+            raise UserError("expected a list of texts, got one text", hint="Put it in a list, or use encode().")
+        return [self.encode(text) for text in texts]
+
+    def encode_rendered(self, rendered: str, stand_ins: Mapping[str, str]) -> list[int]:
+        """Return the ids of what a chat template has written, in which special tokens stand spelt out.
+
+        Args:
+            rendered: the template's text.
+            stand_ins: character → what it stands for: spellings of special tokens in what people said, which stay text.
+        """
+        ids: list[int] = []
+        for place, (text, special) in enumerate(self._split_at_special(rendered)):
+            for character, spelling in stand_ins.items():
+                text = text.replace(character, spelling)
+            ids += self._encode(self._inside if place else self._rust, text) if text else []
+            ids += [] if special is None else [special]
+        return ids
+
+    def spelling(self, number: int | None) -> str:
+        """Return how a chat template writes an id; "" for None and for ids without a token."""
+        return "" if number is None else self._spellings[number] or ""
+
+    @property
+    def special_spellings(self) -> tuple[str, ...]:
+        """How chat templates write the special tokens."""
+        return tuple(self._special_spellings)
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """Return the text of ids; special ones are skipped, and bytes that are no UTF-8 become U+FFFD.
+
+        Raises:
+            UserError: at an id that is not in the vocabulary.
+        """
+        return "".join(b"".join(part for _, part in run).decode("utf-8", "replace") for run, _ in self._runs(ids))
+
+    def pieces(self, text: str) -> list[Piece]:
+        """Return the pieces of a text, with their bytes and offsets; the ids are those of `encode`."""
+        return self.pieces_of_ids(self.encode(text))
+
+    def pieces_of_ids(self, ids: Iterable[int]) -> list[Piece]:
+        """Return the pieces of ids, with offsets in the text that `decode` makes of them.
+
+        Special ids are pieces without bytes; bytes that are no UTF-8 have the offsets of their U+FFFD.
+        """
+        pieces: list[Piece] = []
+        offset = 0
+        for run, special in self._runs(ids):
+            spans, length = character_spans(b"".join(part for _, part in run))
+            at = 0
+            for number, part in run:
+                covered = spans[at : at + len(part)]
+                start = offset + (spans[at].start if at < len(spans) else length)
+                end = offset + covered[-1].end if covered else start
+                before = spans[at - 1].start if at else -1
+                after = spans[at + len(part)].start if at + len(part) < len(spans) else -1
+                pieces.append(Piece(number, part, start, end, self._display(number, covered, (before, after))))
+                at += len(part)
+            offset += length
+            if special is not None:
+                pieces.append(Piece(special, b"", offset, offset, f"⟨{self._name(special)}⟩"))
+        return pieces
+
+    def id_to_bytes(self, number: int) -> bytes:
+        """Return what an id adds to a text inside it, in UTF-8, maybe a part of a character; b"" for special ids."""
+        if not 0 <= number < len(self._bytes):
+            raise UserError(f"id {number} is not in the vocabulary of {len(self._bytes)} ids")
+        return self._bytes[number]
+
+    def save(self, path: str | Path) -> None:
+        """Write tokenizer.json as it was read, whole or not at all.
+
+        Raises:
+            UserError: if the file cannot be written.
+        """
+        write_text(path, json.dumps(self._content, ensure_ascii=False, indent=1) + "\n")
+
+    def _encode(self, rust: RustTokenizer, text: str) -> list[int]:
+        try:
+            ids: list[int] = rust.encode(text, add_special_tokens=False).ids
+        except (UnicodeEncodeError, TypeError):
+            raise half_character(text) from None
+        if self.special_ids.isdisjoint(ids):
+            return ids
+        # A piece of the model's own may be spelt like a special token; its bytes say the same.
+        return [
+            part
+            for number in ids
+            for part in (
+                [self._byte_ids[byte] for byte in self.spelling(number).encode()]
+                if number in self.special_ids
+                else [number]
+            )
+        ]
+
+    def _split_at_special(self, rendered: str) -> Iterator[tuple[str, int | None]]:
+        """Give the text up to each special token, and that token; then the rest, and None."""
+        if not self._special_spellings:
+            yield rendered, None
+            return
+        longest_first = sorted(self._special_spellings, key=len, reverse=True)
+        at = 0
+        for match in re.finditer("|".join(map(re.escape, longest_first)), rendered):
+            yield rendered[at : match.start()], self._special_spellings[match[0]]
+            at = match.end()
+        yield rendered[at:], None
+
+    def _runs(self, ids: Iterable[int]) -> Iterator[tuple[list[tuple[int, bytes]], int | None]]:
+        """Give the ids up to each special one with what each adds, and that one; then the rest, and None."""
+        run: list[tuple[int, bytes]] = []
+        at_start = self._strips
+        for number in map(int, ids):
+            part = self.id_to_bytes(number)
+            if number in self.special_ids or self._spellings[number] is None:
+                yield run, number
+                run, at_start = [], False
+                continue
+            if at_start and part:
+                part, at_start = part.removeprefix(b" "), False
+            run.append((number, part))
+        yield run, None
+
+    def _display(self, number: int, covered: list[CharacterSpan], neighbours: tuple[int, int]) -> str:
+        """Write a piece for people, the bytes of a character that it has not all of in hexadecimal behind it."""
+        data = self._bytes[number][-len(covered) :] if covered else b""
+        mark = SPACE_MARK if len(data) < len(self._bytes[number]) else ""
+        shown: list[str] = []
+        for start in dict.fromkeys(span.start for span in covered):
+            places = [place for place, span in enumerate(covered) if span.start == start]
+            character = covered[places[0]].character
+            whole = character and start not in neighbours
+            code = "" if whole else f"⟨{data[places[0] : places[-1] + 1].hex(' ').upper()}⟩"
+            shown.append(visible(character).replace(" ", SPACE_MARK) + code)
+        return mark + "".join(shown)
+
+    def _name(self, number: int) -> str:
+        return visible(self._spellings[number] or f"unused {number}")
+
+    def _tokens(self, vocab_size: int | None) -> list[str | None]:
+        numbers = self._rust.get_vocab(with_added_tokens=True)
+        size = max(numbers.values(), default=-1) + 1
+        if vocab_size is not None and vocab_size < size:
+            raise UserError(
+                f"the tokenizer has {size} ids, the model has only {vocab_size}",
+                hint="tokenizer.json must be the one that the model was made with.",
+            )
+        spellings: list[str | None] = [None] * (vocab_size or size)
+        for spelling, number in numbers.items():
+            spellings[number] = spelling
+        return spellings
+
+    def _all_bytes(self) -> list[bytes]:
+        added = {int(token["id"]): str(token["content"]) for token in self._content.get("added_tokens", ())}
+        bytes_of = _bytes_of_stand_ins if self._byte_level else _bytes_of_marked
+
+        def find(number: int, spelling: str | None) -> bytes:
+            if spelling is None or number in self.special_ids:
+                return b""
+            return added[number].encode() if number in added else bytes_of(spelling)
+
+        return [find(number, spelling) for number, spelling in enumerate(self._spellings)]
+
+    def _ids_of_bytes(self) -> list[int]:
+        numbers = self._rust.get_vocab(with_added_tokens=False)
+        names = _BYTE_STAND_INS if self._byte_level else [f"<0x{value:02X}>" for value in range(256)]
+        if missing := [value for value, name in enumerate(names) if name not in numbers]:
+            raise UserError(
+                f"the tokenizer cannot write every text: it has no piece for {len(missing)} of the 256 bytes, "
+                f"{missing[0]:02X} for one",
+                hint="Such a model meets characters it has no ids for; choose one whose tokenizer works on bytes.",
+            )
+        return [numbers[name] for name in names]
+
+
+def _rust(content: Mapping[str, Any]) -> RustTokenizer:
+    try:
+        rust = RustTokenizer.from_str(json.dumps(content))
+    except Exception as error:  # the library raises bare Exception
+        raise UserError(
+            f"tokenizer.json is of no known form: {error}",
+            hint="A newer version of the package `tokenizers` may know it.",
+        ) from error
+    rust.no_truncation()
+    rust.no_padding()
+    rust.encode_special_tokens = True
+    return rust
+
+
+def _without_first_mark(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy whose Metaspace, where it marks the first word only, marks none."""
+    copy: dict[str, Any] = json.loads(json.dumps(content))
+    for part in _parts(copy.get("pre_tokenizer")):
+        if part.get("type") == "Metaspace" and part.get("prepend_scheme") == "first":
+            part["prepend_scheme"] = "never"
+    return copy
+
+
+def _parts(part: Any) -> Iterator[dict[str, Any]]:
+    """Give a normalizer or pre-tokenizer and, of a sequence, those in it."""
+    if isinstance(part, dict):
+        yield part
+        for inner in (*part.get("pretokenizers", ()), *part.get("normalizers", ())):
+            yield from _parts(inner)
+
+
+def _is_byte_level(content: Mapping[str, Any]) -> bool:
+    model = content.get("model") or {}
+    kind = model.get("type", "BPE")
+    if kind != "BPE":
+        raise UserError(
+            f"the tokenizer is of type {kind}, expected BPE",
+            hint="Byte-pair encoding is what can be imported: GPT-2's, Llama's, Qwen's and their like.",
+        )
+    if any(part.get("type") == "ByteLevel" for part in _parts(content.get("pre_tokenizer"))):
+        return True
+    if model.get("byte_fallback"):
+        return False
+    raise UserError(
+        "the tokenizer is neither byte-level nor does it fall back on bytes",
+        hint="Such a model meets characters it has no ids for; choose one whose tokenizer works on bytes.",
+    )
+
+
+def _puts_space_first(content: Mapping[str, Any]) -> bool:
+    before = (*_parts(content.get("normalizer")), *_parts(content.get("pre_tokenizer")))
+    tests: dict[str, Callable[[dict[str, Any]], bool]] = {
+        "Prepend": lambda part: part.get("prepend") == SPACE_MARK,
+        "Metaspace": lambda part: part.get("prepend_scheme", "always") != "never",
+        "ByteLevel": lambda part: bool(part.get("add_prefix_space", True)),
+    }
+    return any(test(part) for part in before if (test := tests.get(str(part.get("type")))))
+
+
+def _stand_ins() -> list[str]:
+    """Return GPT-2's printable character for each byte: itself where it can be seen in Latin-1, else U+0100 and on.
+
+    Source:
+        Radford et al. 2019, the published encoder.py, `bytes_to_unicode`.
+    """
+    seen = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
+    unseen = [value for value in range(256) if value not in seen]
+    return [chr(value) if value in seen else chr(0x100 + unseen.index(value)) for value in range(256)]
+
+
+_BYTE_STAND_INS = _stand_ins()
+_BYTE_OF_STAND_IN = {character: value for value, character in enumerate(_BYTE_STAND_INS)}
+
+
+def _bytes_of_stand_ins(spelling: str) -> bytes:
+    try:
+        return bytes([_BYTE_OF_STAND_IN[character] for character in spelling])
+    except KeyError:  # a token that stands for itself, though no added token says so
+        return spelling.encode()
+
+
+def _bytes_of_marked(spelling: str) -> bytes:
+    if byte := _BYTE_PIECE.fullmatch(spelling):
+        return bytes([int(byte[1], 16)])
+    return spelling.replace(SPACE_MARK, " ").encode()

@@ -1,0 +1,70 @@
+"""Pieces as they stand in a text: their bytes, the characters they cover, and how they are shown."""
+
+from typing import NamedTuple
+
+from pellucid.errors import UserError
+
+__all__ = ["CharacterSpan", "Piece", "character_spans", "half_character", "visible"]
+
+
+class Piece(NamedTuple):
+    """One id as it stands in a text.
+
+    Attributes:
+        bytes: what it adds to the text in UTF-8; the pieces' bytes joined are the text's. Nothing for a special id.
+        start, end: the characters of the text it covers, end excluded. A piece that is part of a character has the
+            offsets of the whole character.
+        display: for people: `▁` for a space, `水⟨E6⟩` for the byte E6 of a 水, `⟨U+000A⟩` for what cannot be seen,
+            `⟨end⟩` for a special id. The space mark before a text's first word is shown, though it adds no byte.
+    """
+
+    id: int
+    bytes: bytes
+    start: int
+    end: int
+    display: str
+
+
+class CharacterSpan(NamedTuple):
+    """The character that a byte belongs to: its place among the characters, and itself ("" for bytes that are none)."""
+
+    start: int
+    end: int
+    character: str
+
+
+def visible(text: str) -> str:
+    """Write a text so that each of its characters can be seen."""
+    return "".join(sign if sign.isprintable() else f"⟨U+{ord(sign):04X}⟩" for sign in text)
+
+
+def character_spans(data: bytes) -> tuple[list[CharacterSpan], int]:
+    """Return for each byte of a text its character, and how many characters there are.
+
+    As in decoding with "replace", bytes that are no UTF-8 make one U+FFFD for each stretch; their character is "".
+    """
+    spans: list[CharacterSpan] = []
+    characters = position = 0
+    while position < len(data):
+        rest, bad = data[position:], 0
+        try:
+            good = rest.decode("utf-8")
+        except UnicodeDecodeError as error:
+            good, bad = rest[: error.start].decode("utf-8"), error.end - error.start
+        for character in good:
+            spans += [CharacterSpan(characters, characters + 1, character)] * len(character.encode("utf-8"))
+            characters += 1
+        if bad:
+            spans += [CharacterSpan(characters, characters + 1, "")] * bad
+            characters += 1
+        position = len(spans)
+    return spans, characters
+
+
+def half_character(text: str) -> UserError:
+    """Return what to tell the user about a text with a lone surrogate, which is no character and has no UTF-8."""
+    place, code = next((i, ord(c)) for i, c in enumerate(text) if 0xD800 <= ord(c) < 0xE000)
+    return UserError(
+        f"the text has half a character, the lone surrogate U+{code:04X} at character {place + 1}",
+        hint="Such text comes of a faulty conversion; read it again as UTF-8, or remove the character.",
+    )
