@@ -19,43 +19,37 @@ READ_AT_ONCE = 512  # tokens of a prompt: the scores of attention grow with this
 
 
 class Decoder(Protocol):
-    """Reads one sequence and remembers it; the least that a faster implementation of a model has to offer.
-
-    Attributes:
-        vocab_size: how many logits there are.
-        context: most tokens that a sequence may have.
-    """
+    """Reads one sequence and remembers it; the least that a faster implementation of a model has to offer."""
 
     @property
-    def vocab_size(self) -> int: ...
+    def vocab_size(self) -> int:
+        """How many logits there are."""
 
     @property
-    def context(self) -> int: ...
+    def context(self) -> int:
+        """Most tokens that a sequence may have."""
 
     def prefill(self, ids: Sequence[int]) -> NDArray[numpy.float32]:
-        """Forget what was read before, read `ids` (at least one), and return the logits after the last, [vocab_size]."""
+        """Forget what was read before, read `ids`, one at least, and return the logits after the last, [vocab_size]."""
 
     def step(self, number: int) -> NDArray[numpy.float32]:
         """Read one more id and return the logits after it, [vocab_size]."""
 
 
 class BatchDecoder(Protocol):
-    """Reads sequences side by side, none of which changes another.
-
-    Attributes:
-        vocab_size: how many logits there are.
-        context: most tokens that a sequence may have.
-        most_sequences: how many there may be at once; None for any number.
-    """
+    """Reads sequences side by side, none of which changes another."""
 
     @property
-    def vocab_size(self) -> int: ...
+    def vocab_size(self) -> int:
+        """How many logits there are."""
 
     @property
-    def context(self) -> int: ...
+    def context(self) -> int:
+        """Most tokens that a sequence may have."""
 
     @property
-    def most_sequences(self) -> int | None: ...
+    def most_sequences(self) -> int | None:
+        """How many there may be at once; None for any number."""
 
     def prefill(self, prompts: Sequence[Sequence[int]]) -> BatchLogits:
         """Forget what was read before, read the prompts (a token each at least), return the logits after each."""

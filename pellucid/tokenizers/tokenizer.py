@@ -84,6 +84,14 @@ class Tokenizer:
         """
         return self._encode_escaped(self.alphabet.escape(text))
 
+    def encode_inside(self, text: str) -> list[int]:
+        """Return the ids of a text that goes on from another one: what `id_to_bytes` gives for them is the text.
+
+        Raises:
+            UserError: at a lone surrogate.
+        """
+        return self._ids_of(self.alphabet.split(self.alphabet.escape(text)))
+
     def encode_batch(self, texts: Iterable[str], *, dropout: float = 0.0, seed: int = 0) -> list[list[int]]:
         """Return the ids of each text, without start and end.
 
@@ -154,11 +162,16 @@ class Tokenizer:
                 pieces.append(Piece(placeholder, b"", offset, offset, self._display(placeholder, "")))
         return pieces
 
-    def id_to_bytes(self, number: int) -> bytes:
-        """Return what an id adds to a text inside it, in UTF-8, maybe a part of a character; b"" for special ids."""
+    def id_to_bytes(self, number: int, *, at_start: bool = False) -> bytes:
+        """Return what an id adds to a text, in UTF-8, maybe a part of a character; b"" for special ids.
+
+        Args:
+            number: the id.
+            at_start: whether no id before it adds anything: the space that encoding put there is then no text.
+        """
         if not 0 <= number < len(self._bytes):
             raise UserError(f"id {number} is not in the vocabulary of {len(self._bytes)} ids")
-        return self._bytes[number]
+        return self._bytes[number].removeprefix(b" ") if at_start else self._bytes[number]
 
     def save(self, path: str | Path) -> None:
         """Write the tokenizer to a file, whole or not at all.
@@ -188,9 +201,12 @@ class Tokenizer:
         return self.alphabet.split(self.alphabet.mark_start(escaped))
 
     def _encode_escaped(self, escaped: str) -> list[int]:
+        return self._ids_of(self._words(escaped))
+
+    def _ids_of(self, words: Iterable[str]) -> list[int]:
         known = self._known
         ids: list[int] = []
-        for word in self._words(escaped):
+        for word in words:
             ids += known.get(word) or self._split(word)
         return ids
 
@@ -225,13 +241,12 @@ class Tokenizer:
         run: list[tuple[int, bytes]] = []
         at_start = True
         for number in map(int, ids):
-            part = self.id_to_bytes(number)
+            part = self.id_to_bytes(number, at_start=at_start)
             if number in self.placeholder_ids:
                 yield number, run
                 run, at_start = [], False
                 continue
-            if at_start and part:
-                part, at_start = part.removeprefix(b" "), False
+            at_start = at_start and not self._bytes[number]
             run.append((number, part))
         yield None, run
 
