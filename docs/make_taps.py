@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from pellucid.layers.attention import Attention, attend
-from pellucid.layers.block import DecoderBlock, EncoderBlock
+from pellucid.layers.block import DecoderBlock, SelfAttentionBlock
 from pellucid.layers.feed_forward import FeedForward
 from pellucid.models.config import EncoderDecoderConfig
 from pellucid.models.encoder_decoder import EncoderDecoder
@@ -54,7 +54,7 @@ def documented_taps() -> dict[str, TapLine]:
     """Return what the docstrings say, by name, with N for the number of a layer."""
     attention, feed_forward = _lines(Attention) | _lines(attend), _lines(FeedForward)
     parts = {
-        "encoder.N": _lines(EncoderBlock),
+        "encoder.N": _lines(SelfAttentionBlock),
         "encoder.N.self_attention": attention,
         "encoder.N.feed_forward": feed_forward,
         "decoder.N": _lines(DecoderBlock),

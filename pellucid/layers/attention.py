@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from pellucid.errors import ShapeError
 from pellucid.layers.taps import Tap, keep
 
-__all__ = ["Attention", "KeyValue", "attend"]
+__all__ = ["Attention", "Heads", "KeyValue", "attend"]
 
 Turn = Callable[[Tensor, Tensor], Tensor]
 ScoreBias = Callable[[Tensor, Tensor], Tensor | None]
@@ -22,7 +22,25 @@ class KeyValue(NamedTuple):
 
     key: Float[Tensor, "batch kv_heads key d_head"]
     value: Float[Tensor, "batch kv_heads key d_head"]
-    positions: Int[Tensor, " key"]
+    positions: Int[Tensor, "*batch key"]
+
+
+class Heads(NamedTuple):
+    """How many heads look and are looked at, how wide each is, and what is done to what they project.
+
+    Attributes:
+        n_heads: of queries.
+        n_kv_heads: of keys and values; it divides n_heads.
+        d_head: width of each.
+        bias: whether queries, keys and values have biases.
+        norm: d_head → a module that normalises each head's query, or key, before it is turned by its position.
+    """
+
+    n_heads: int
+    n_kv_heads: int
+    d_head: int
+    bias: bool = True
+    norm: Callable[[int], nn.Module] = nn.Identity
 
 
 def attend(
@@ -32,7 +50,7 @@ def attend(
     may_attend: Bool[Tensor, "#batch #heads #query #key"],
     tap: Tap = keep,
     *,
-    bias: Float[Tensor, "heads #query key"] | None = None,
+    bias: Float[Tensor, "*#batch heads #query key"] | None = None,
     dropout: float = 0.0,
 ) -> Float[Tensor, "batch heads query d_head"]:
     """Mix values, weighting each by how well its key matches the query.
@@ -87,12 +105,14 @@ class Attention(nn.Module):
     """Many heads: project, split, attend in each, merge, project.
 
     Args:
+        heads: how many, how wide, with what bias and norm.
+        bias: whether the output has a bias.
         turn: what is done to queries and keys by their positions (`Rotary`, or `unturned`).
         score_bias: what is added to the scores by positions (`LinearBias`, or `no_bias`).
 
     Taps:
-        query: as projected, before it is turned by its position, [batch heads query d_head].
-        key: as projected, before it is turned by its position, [batch kv_heads key d_head].
+        query: as projected (and normalised), before it is turned by its position, [batch heads query d_head].
+        key: as projected (and normalised), before it is turned by its position, [batch kv_heads key d_head].
         value: as projected, [batch kv_heads key d_head].
         scores, weights, mixed: those of `attend`.
         output: what is added to the residual stream, [batch query d_model].
@@ -102,24 +122,24 @@ class Attention(nn.Module):
     """
 
     def __init__(
-        self, d_model: int, n_heads: int, n_kv_heads: int, bias: bool, dropout: float, turn: Turn, score_bias: ScoreBias
+        self, d_model: int, heads: Heads, bias: bool, dropout: float, turn: Turn, score_bias: ScoreBias
     ) -> None:
         super().__init__()
-        d_head = d_model // n_heads
-        self.n_heads, self.n_kv_heads, self.d_head = n_heads, n_kv_heads, d_head
-        self.query = nn.Linear(d_model, n_heads * d_head, bias)
-        self.key = nn.Linear(d_model, n_kv_heads * d_head, bias)
-        self.value = nn.Linear(d_model, n_kv_heads * d_head, bias)
-        self.output = nn.Linear(n_heads * d_head, d_model, bias)
+        self.n_heads, self.n_kv_heads, self.d_head = heads.n_heads, heads.n_kv_heads, heads.d_head
+        self.query = nn.Linear(d_model, heads.n_heads * heads.d_head, heads.bias)
+        self.key = nn.Linear(d_model, heads.n_kv_heads * heads.d_head, heads.bias)
+        self.value = nn.Linear(d_model, heads.n_kv_heads * heads.d_head, heads.bias)
+        self.output = nn.Linear(heads.n_heads * heads.d_head, d_model, bias)
+        self.query_norm, self.key_norm = heads.norm(heads.d_head), heads.norm(heads.d_head)
         self.dropout = dropout
         self.turn = turn
         self.score_bias = score_bias
 
     def key_value(
-        self, states: Float[Tensor, "batch key d_model"], positions: Int[Tensor, " key"], tap: Tap = keep
+        self, states: Float[Tensor, "batch key d_model"], positions: Int[Tensor, "*batch key"], tap: Tap = keep
     ) -> KeyValue:
         """Project states to the keys and values that queries will look at."""
-        key = tap("key", self._split(self.key(states), self.n_kv_heads))
+        key = tap("key", self.key_norm(self._split(self.key(states), self.n_kv_heads)))
         value = tap("value", self._split(self.value(states), self.n_kv_heads))
         return KeyValue(self.turn(key, positions), value, positions)
 
@@ -128,14 +148,14 @@ class Attention(nn.Module):
         states: Float[Tensor, "batch query d_model"],
         seen: KeyValue,
         may_attend: Bool[Tensor, "#batch 1 #query key"],
-        positions: Int[Tensor, " query"],
+        positions: Int[Tensor, "*batch query"],
         tap: Tap = keep,
     ) -> Float[Tensor, "batch query d_model"]:
         """Return what is added to the residual stream of the querying positions."""
-        query = self.turn(tap("query", self._split(self.query(states), self.n_heads)), positions)
+        query = tap("query", self.query_norm(self._split(self.query(states), self.n_heads)))
         bias = self.score_bias(positions, seen.positions)
         dropout = self.dropout if self.training else 0.0
-        mixed = attend(query, seen.key, seen.value, may_attend, tap, bias=bias, dropout=dropout)
+        mixed = attend(self.turn(query, positions), seen.key, seen.value, may_attend, tap, bias=bias, dropout=dropout)
         return tap("output", self.output(mixed.transpose(1, 2).flatten(2)))
 
     def _split(

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from pellucid.layers.attention import Attention, KeyValue
 from pellucid.layers.taps import Tap, keep, scoped
 
-__all__ = ["DecoderBlock", "EncoderBlock", "PostNorm", "PreNorm", "as_it_is", "narrow"]
+__all__ = ["DecoderBlock", "PostNorm", "PreNorm", "SelfAttentionBlock", "as_it_is", "narrow"]
 
 Part = Callable[[Tensor], Tensor]
 
@@ -61,8 +61,8 @@ def as_it_is(seen: KeyValue) -> KeyValue:
     return seen
 
 
-class EncoderBlock(nn.Module):
-    """Self-attention, then feed-forward, each around the residual stream.
+class SelfAttentionBlock(nn.Module):
+    """Self-attention, then feed-forward, each around the residual stream: of an encoder, or of a decoder-only model.
 
     Taps:
         residual.input: the stream as it comes in, [batch query d_model].
@@ -79,15 +79,20 @@ class EncoderBlock(nn.Module):
     def forward(
         self,
         x: Float[Tensor, "batch seq d_model"],
-        may_attend: Bool[Tensor, "#batch 1 #seq seq"],
-        positions: Int[Tensor, " seq"],
+        may_attend: Bool[Tensor, "#batch 1 #seq key"],
+        positions: Int[Tensor, "*batch seq"],
         tap: Tap = keep,
+        remember: Callable[[KeyValue], KeyValue] = as_it_is,
     ) -> Float[Tensor, "batch seq d_model"]:
-        """Return the stream after this block."""
+        """Return the stream after this block.
+
+        Args:
+            remember: joins the new keys and values to those of earlier tokens (a cache), or leaves them as they are.
+        """
 
         def look_around(normed: Tensor) -> Tensor:
             inner = scoped(tap, "self_attention")
-            seen = self.self_attention.key_value(normed, positions, inner)
+            seen = remember(self.self_attention.key_value(normed, positions, inner))
             added: Tensor = self.self_attention(normed, seen, may_attend, positions, inner)
             return added
 

@@ -17,7 +17,7 @@ class FeedForward(nn.Module):
         output: what is added to the residual stream, [batch query d_model].
 
     Source:
-        Vaswani et al. 2017, eq. 2 (ReLU); Hendrycks & Gimpel 2016 (GELU).
+        Vaswani et al. 2017, eq. 2 (ReLU); Hendrycks & Gimpel 2016 (GELU, and its approximation by tanh).
     """
 
     def __init__(self, d_model: int, d_ff: int, bias: bool, activation: nn.Module) -> None:
@@ -58,5 +58,6 @@ class GatedFeedForward(nn.Module):
 FEED_FORWARDS = {
     "relu": lambda d_model, d_ff, bias: FeedForward(d_model, d_ff, bias, nn.ReLU()),
     "gelu": lambda d_model, d_ff, bias: FeedForward(d_model, d_ff, bias, nn.GELU()),
+    "gelu_tanh": lambda d_model, d_ff, bias: FeedForward(d_model, d_ff, bias, nn.GELU("tanh")),
     "swiglu": GatedFeedForward,
 }

@@ -36,7 +36,7 @@ class SinusoidalCodes(nn.Module):
         self.d_model = d_model
         self.register_buffer("table", sinusoids(torch.arange(256), d_model).float(), persistent=False)
 
-    def forward(self, positions: Int[Tensor, " seq"], count: int) -> Float[Tensor, "seq d_model"]:
+    def forward(self, positions: Int[Tensor, "*batch seq"], count: int) -> Float[Tensor, "*batch seq d_model"]:
         """Return the code of each position, all of them below `count`."""
         if count > len(self.table):
             longer = torch.arange(max(count, 2 * len(self.table)))
@@ -56,12 +56,12 @@ class LearnedCodes(nn.Module):
         self.weight = nn.Parameter(torch.empty(max_positions, d_model))
         nn.init.normal_(self.weight, std=0.02)
 
-    def forward(self, positions: Int[Tensor, " seq"], count: int) -> Float[Tensor, "seq d_model"]:
+    def forward(self, positions: Int[Tensor, "*batch seq"], count: int) -> Float[Tensor, "*batch seq d_model"]:
         """Return the code of each position, all of them below `count`."""
         if count > len(self.weight):
             raise UserError(
                 f"the text has {count} tokens, the model has learned codes for {len(self.weight)} positions only",
-                hint="split the text, or train with a larger model.max_positions or with other model.positions",
+                hint="give it less text at once, or train with larger model.max_positions or with other model.positions",
             )
         return self.weight[positions]
 
@@ -69,12 +69,12 @@ class LearnedCodes(nn.Module):
 class NoCodes(nn.Module):
     """Nothing is added to the embeddings."""
 
-    def forward(self, positions: Int[Tensor, " seq"], count: int) -> Float[Tensor, ""]:
+    def forward(self, positions: Int[Tensor, "*batch seq"], count: int) -> Float[Tensor, ""]:
         """Return 0, which added to anything leaves it as it is."""
         return torch.zeros((), device=positions.device)
 
 
-def no_bias(query_positions: Int[Tensor, " query"], key_positions: Int[Tensor, " key"]) -> None:
+def no_bias(query_positions: Int[Tensor, "*batch query"], key_positions: Int[Tensor, "*batch key"]) -> None:
     """Add nothing to the scores."""
 
 
@@ -96,8 +96,8 @@ class LinearBias(nn.Module):
         self.register_buffer("slopes", slopes.float(), persistent=False)
 
     def forward(
-        self, query_positions: Int[Tensor, " query"], key_positions: Int[Tensor, " key"]
-    ) -> Float[Tensor, "heads query key"]:
-        """Return what each head adds to its scores."""
-        distance = (query_positions[:, None] - key_positions[None, :]).abs()
-        return -self.slopes[:, None, None] * distance
+        self, query_positions: Int[Tensor, "*batch query"], key_positions: Int[Tensor, "*batch key"]
+    ) -> Float[Tensor, "*batch heads query key"]:
+        """Return what each head adds to its scores, for the whole batch or for each sequence."""
+        distance = (query_positions[..., :, None] - key_positions[..., None, :]).abs()
+        return -self.slopes[:, None, None] * distance.unsqueeze(-3)

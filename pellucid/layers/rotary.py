@@ -1,29 +1,62 @@
 """Rotary positions: a query and a key are turned by their places, so their product sees only how far apart they are."""
 
+import math
 from typing import Any
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-__all__ = ["Rotary", "unturned"]
+__all__ = ["Rotary", "frequencies", "slowed_frequencies", "unturned"]
+
+
+def frequencies(d_head: int, base: float) -> Float[Tensor, " pairs"]:
+    """Return what each pair of coordinates turns by a position, base^(−2i/d_head) radians, in float64.
+
+    Args:
+        d_head: width of a head; even.
+        base: the slowest pair turns once in about 2π · base positions.
+
+    Source:
+        Su et al. 2021 (RoFormer), §3.2.2.
+    """
+    return base ** (-torch.arange(0, d_head, 2, dtype=torch.float64) / d_head)
+
+
+def slowed_frequencies(
+    frequencies: Float[Tensor, " pairs"],
+    factor: float,
+    low_frequency: float,
+    high_frequency: float,
+    original_positions: int,
+) -> Float[Tensor, " pairs"]:
+    """Return frequencies for a context longer than the model was first trained with.
+
+    With n turns within the original context: n > high_frequency stays, n < low_frequency is divided by `factor`, and
+    between the two the share (n − low_frequency) / (high_frequency − low_frequency) stays, the rest is divided.
+
+    Source:
+        Llama 3 (Grattafiori et al. 2024); the formula is that of its published code.
+    """
+    turns = original_positions * frequencies / (2 * math.pi)
+    stays = ((turns - low_frequency) / (high_frequency - low_frequency)).clamp(0, 1)
+    return stays * frequencies + (1 - stays) * frequencies / factor
 
 
 def unturned(
-    x: Float[Tensor, "batch heads seq d_head"], positions: Int[Tensor, " seq"]
+    x: Float[Tensor, "batch heads seq d_head"], positions: Int[Tensor, "*batch seq"]
 ) -> Float[Tensor, "batch heads seq d_head"]:
     """Return `x` as it is: attention without rotary positions."""
     return x
 
 
 class Rotary(nn.Module):
-    """Turn each pair of coordinates (i, i + d_head/2) by position · base^(−2i/d_head) radians.
+    """Turn each pair of coordinates (i, i + d_head/2) by position · frequency_i radians.
 
     ⟨turn(q, m), turn(k, n)⟩ depends on m − n only.
 
     Args:
-        d_head: width of a head; even.
-        base: the slowest pair turns once in about 2π · base positions.
+        frequencies: of the d_head/2 pairs, radians a position.
 
     Source:
         Su et al. 2021 (RoFormer), eq. 34. Differs from source: coordinates i and i + d_head/2 are paired, not
@@ -33,11 +66,11 @@ class Rotary(nn.Module):
     cosines: Tensor
     sines: Tensor
 
-    def __init__(self, d_head: int, base: float) -> None:
+    def __init__(self, frequencies: Float[Tensor, " pairs"]) -> None:
         super().__init__()
-        self.frequencies = base ** (-torch.arange(0, d_head, 2, dtype=torch.float64) / d_head)
-        self.register_buffer("cosines", torch.empty(0, d_head // 2), persistent=False)
-        self.register_buffer("sines", torch.empty(0, d_head // 2), persistent=False)
+        self.frequencies = frequencies
+        self.register_buffer("cosines", torch.empty(0, len(frequencies)), persistent=False)
+        self.register_buffer("sines", torch.empty(0, len(frequencies)), persistent=False)
         self.grow(256)
 
     def grow(self, positions: int) -> None:
@@ -47,13 +80,14 @@ class Rotary(nn.Module):
         self.sines = angles.sin().to(self.sines)
 
     def forward(
-        self, x: Float[Tensor, "batch heads seq d_head"], positions: Int[Tensor, " seq"]
+        self, x: Float[Tensor, "batch heads seq d_head"], positions: Int[Tensor, "*batch seq"]
     ) -> Float[Tensor, "batch heads seq d_head"]:
-        """Turn the rows of `x` by their positions."""
-        furthest = int(positions[-1]) + 1
+        """Turn the rows of `x` by their positions, the same for the whole batch or each sequence's own."""
+        furthest = int(positions.max()) + 1
         if furthest > len(self.cosines):
             self.grow(max(furthest, 2 * len(self.cosines)))
         cosine, sine = self.cosines[positions].to(x.dtype), self.sines[positions].to(x.dtype)
+        cosine, sine = cosine.unsqueeze(-3), sine.unsqueeze(-3)  # the same for all heads
         turned: Tensor = _Turn.apply(x, cosine, sine)  # type: ignore[no-untyped-call]
         return turned
 

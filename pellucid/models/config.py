@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-__all__ = ["EncoderDecoderConfig"]
+__all__ = ["EncoderDecoderConfig", "divisors"]
 
 
 class EncoderDecoderConfig(BaseModel):
@@ -54,12 +54,12 @@ class EncoderDecoderConfig(BaseModel):
         if self.d_model % self.n_heads:
             raise ValueError(
                 f"d_model {self.d_model} is not a multiple of n_heads {self.n_heads}:"
-                f" set n_heads to one of {_divisors(self.d_model)}"
+                f" set n_heads to one of {divisors(self.d_model)}"
             )
         if self.n_heads % self.kv_heads:
             raise ValueError(
                 f"n_heads {self.n_heads} is not a multiple of n_kv_heads {self.kv_heads}:"
-                f" set n_kv_heads to one of {_divisors(self.n_heads)}"
+                f" set n_kv_heads to one of {divisors(self.n_heads)}"
             )
         if "rope" in (self.positions, self.cross_positions) and self.d_head % 2:
             raise ValueError(
@@ -81,5 +81,6 @@ class EncoderDecoderConfig(BaseModel):
         return self.n_kv_heads or self.n_heads
 
 
-def _divisors(n: int) -> str:
+def divisors(n: int) -> str:
+    """Return the divisors of n as a list to choose from."""
     return ", ".join(str(d) for d in range(1, n + 1) if n % d == 0)

@@ -8,15 +8,15 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from pellucid.errors import UserError
-from pellucid.layers.attention import Attention, KeyValue
-from pellucid.layers.block import DecoderBlock, EncoderBlock, PostNorm, PreNorm, narrow
+from pellucid.layers.attention import Attention, Heads, KeyValue
+from pellucid.layers.block import DecoderBlock, PostNorm, PreNorm, SelfAttentionBlock, narrow
 from pellucid.layers.cache import DecoderCache
 from pellucid.layers.embeddings import TokenEmbedding
 from pellucid.layers.feed_forward import FEED_FORWARDS
 from pellucid.layers.masks import causal, not_padding
 from pellucid.layers.norms import NORMS
 from pellucid.layers.positions import LearnedCodes, LinearBias, NoCodes, SinusoidalCodes, no_bias
-from pellucid.layers.rotary import Rotary, unturned
+from pellucid.layers.rotary import Rotary, frequencies, unturned
 from pellucid.layers.taps import Tap, keep, scoped
 from pellucid.models.config import EncoderDecoderConfig
 
@@ -176,11 +176,10 @@ def _codes(config: EncoderDecoderConfig) -> nn.Module:
 def _attention(config: EncoderDecoderConfig, rotary: bool, linear_bias: bool) -> Attention:
     return Attention(
         config.d_model,
-        config.n_heads,
-        config.kv_heads,
+        Heads(config.n_heads, config.kv_heads, config.d_head, config.bias),
         config.bias,
         config.attention_dropout,
-        Rotary(config.d_head, config.rope_base) if rotary else unturned,
+        Rotary(frequencies(config.d_head, config.rope_base)) if rotary else unturned,
         LinearBias(config.n_heads) if linear_bias else no_bias,
     )
 
@@ -198,8 +197,8 @@ def _residual(config: EncoderDecoderConfig) -> PreNorm:
     return place(NORMS[config.norm](config.d_model), config.dropout)
 
 
-def _encoder_block(config: EncoderDecoderConfig) -> EncoderBlock:
-    return EncoderBlock(_self_attention(config), _feed_forward(config), lambda: _residual(config))
+def _encoder_block(config: EncoderDecoderConfig) -> SelfAttentionBlock:
+    return SelfAttentionBlock(_self_attention(config), _feed_forward(config), lambda: _residual(config))
 
 
 def _decoder_block(config: EncoderDecoderConfig) -> DecoderBlock:

@@ -5,19 +5,21 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
-from torch import Tensor
+from torch import Tensor, nn
 
 from pellucid.errors import UserError
 from pellucid.models.config import EncoderDecoderConfig
+from pellucid.models.decoder_only import DecoderOnly
+from pellucid.models.decoder_only_config import DecoderOnlyConfig
 from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.storage.tensors import read_tensors, write_tensors
 
-__all__ = ["build_translator_model", "own_weights", "save_weights"]
+__all__ = ["build_language_model", "build_translator_model", "own_weights", "save_weights"]
 
 _PAD_ID = 0
 
 
-def own_weights(model: EncoderDecoder) -> dict[str, Tensor]:
+def own_weights(model: nn.Module) -> dict[str, Tensor]:
     """Return the model's weights by name; of several names for one matrix (tied embeddings) the first only."""
     weights: dict[str, Tensor] = {}
     seen: set[int] = set()
@@ -28,7 +30,7 @@ def own_weights(model: EncoderDecoder) -> dict[str, Tensor]:
     return weights
 
 
-def save_weights(model: EncoderDecoder, path: str | Path) -> None:
+def save_weights(model: nn.Module, path: str | Path) -> None:
     """Write the model's weights in float32, whole or not at all.
 
     Raises:
@@ -52,12 +54,41 @@ def build_translator_model(config: Mapping[str, Any], weights_path: str | Path) 
         shape = EncoderDecoderConfig.model_validate(config["model"])
         source_vocab_size, target_vocab_size = int(config["source_vocab_size"]), int(config["target_vocab_size"])
     except (KeyError, TypeError, ValueError, ValidationError) as error:
-        raise UserError(
-            f"config.json does not describe a translator: {_first_line(error)}",
-            where=str(Path(weights_path).parent / "config.json"),
-            hint="Copy the folder again from where it is whole, or train again.",
-        ) from error
+        raise _not_described("a translator", error, weights_path) from error
     model = EncoderDecoder(shape, source_vocab_size, target_vocab_size, int(config.get("pad_id", _PAD_ID)))
+    _fill(model, weights_path)
+    return model.eval()
+
+
+def build_language_model(config: Mapping[str, Any], weights_path: str | Path) -> DecoderOnly:
+    """Build the language model that config.json describes and fill it with the weights of a file.
+
+    Args:
+        config: with `model` (the fields of DecoderOnlyConfig), `vocab_size` and `pad_id` (null if every id is a token).
+        weights_path: what `save_weights` wrote.
+
+    Raises:
+        UserError: if the description is incomplete, or the weights are missing, damaged, or of another model.
+    """
+    try:
+        shape, vocab_size = DecoderOnlyConfig.model_validate(config["model"]), int(config["vocab_size"])
+        pad_id = None if config["pad_id"] is None else int(config["pad_id"])
+    except (KeyError, TypeError, ValueError, ValidationError) as error:
+        raise _not_described("a language model", error, weights_path) from error
+    model = DecoderOnly(shape, vocab_size, pad_id)
+    _fill(model, weights_path)
+    return model.eval()
+
+
+def _not_described(kind: str, error: Exception, weights_path: str | Path) -> UserError:
+    return UserError(
+        f"config.json does not describe {kind}: {_first_line(error)}",
+        where=str(Path(weights_path).parent / "config.json"),
+        hint="Copy the folder again from where it is whole, or train again.",
+    )
+
+
+def _fill(model: nn.Module, weights_path: str | Path) -> None:
     expected = own_weights(model)
     stored = read_tensors(weights_path)
     if wrong := _first_difference(expected, stored):
@@ -68,7 +99,6 @@ def build_translator_model(config: Mapping[str, Any], weights_path: str | Path) 
         )
     for name, weight in expected.items():
         weight.copy_(stored[name])
-    return model.eval()
 
 
 def _first_difference(expected: Mapping[str, Tensor], stored: Mapping[str, Tensor]) -> str:

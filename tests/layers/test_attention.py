@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from pellucid.errors import ShapeError
-from pellucid.layers.attention import Attention, _attend_fused, attend
+from pellucid.layers.attention import Attention, Heads, _attend_fused, attend
 from pellucid.layers.masks import causal, not_padding
 from pellucid.layers.positions import LinearBias, no_bias
-from pellucid.layers.rotary import Rotary, unturned
+from pellucid.layers.rotary import Rotary, frequencies, unturned
 
 BATCH, HEADS, QUERY, KEY, D_HEAD = 3, 4, 6, 6, 8
 
@@ -205,7 +205,9 @@ def test_dropout_leaves_the_expected_weight_and_is_off_in_eval() -> None:
 
 def attention(kv_heads: int = 4, dropout: float = 0.0, rotary: bool = False) -> Attention:
     torch.manual_seed(3)
-    return Attention(16, 4, kv_heads, True, dropout, Rotary(4, 10_000.0) if rotary else unturned, no_bias)
+    return Attention(
+        16, Heads(4, kv_heads, 4), True, dropout, Rotary(frequencies(4, 10_000.0)) if rotary else unturned, no_bias
+    )
 
 
 def looked(module: Attention, x: Tensor) -> Tensor:

@@ -12,6 +12,7 @@ from pellucid.layers.feed_forward import FEED_FORWARDS
 BENDS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": lambda x: x * (x > 0),
     "gelu": lambda x: x * (1 + torch.erf(x / math.sqrt(2))) / 2,  # x · Φ(x)
+    "gelu_tanh": lambda x: x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))) / 2,
 }
 
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from pellucid.errors import UserError
 from pellucid.layers.positions import LearnedCodes, LinearBias, NoCodes, SinusoidalCodes, no_bias, sinusoids
-from pellucid.layers.rotary import Rotary, unturned
+from pellucid.layers.rotary import Rotary, frequencies, unturned
 
 
 def test_sinusoids_are_those_of_the_paper() -> None:
@@ -43,12 +43,12 @@ def test_sinusoidal_codes_exist_beyond_the_first_table() -> None:
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float64], ids=str)
 def test_tables_that_grow_keep_the_models_precision(dtype: torch.dtype) -> None:
     assert SinusoidalCodes(8).to(dtype)(torch.arange(600), 600).dtype == dtype
-    rotary = Rotary(8, 1000.0).to(dtype)
+    rotary = Rotary(frequencies(8, 1000.0)).to(dtype)
     rotary(torch.zeros(1, 1, 600, 8, dtype=dtype), torch.arange(600))
     assert rotary.cosines.dtype == rotary.sines.dtype == dtype
 
 
-@pytest.mark.parametrize("codes", [SinusoidalCodes(8), Rotary(8, 1000.0)], ids=["sinusoidal", "rope"])
+@pytest.mark.parametrize("codes", [SinusoidalCodes(8), Rotary(frequencies(8, 1000.0))], ids=["sinusoidal", "rope"])
 def test_tables_that_grow_in_a_validation_serve_training_afterwards(codes: torch.nn.Module) -> None:
     x = torch.ones(1, 1, 600, 8, requires_grad=True)
     with torch.inference_mode():
@@ -72,7 +72,7 @@ def test_codes_are_given_without_waiting_for_the_device(codes: torch.nn.Module) 
 
 
 def test_tables_are_not_saved_with_the_weights() -> None:
-    for part in (SinusoidalCodes(8), Rotary(8, 1000.0), LinearBias(4)):
+    for part in (SinusoidalCodes(8), Rotary(frequencies(8, 1000.0)), LinearBias(4)):
         assert not part.state_dict()
 
 
@@ -95,7 +95,7 @@ def test_no_codes_add_nothing() -> None:
 def test_rotary_turns_each_pair_by_position_times_frequency() -> None:
     """d_head 4, base 100: pair (0, 2) turns by 1 a position, pair (1, 3) by 1/10."""
     x = torch.tensor([[[[1.0, 2.0, 0.0, 0.0]]]])
-    turned = Rotary(4, 100.0)(x, torch.tensor([3]))[0, 0, 0]
+    turned = Rotary(frequencies(4, 100.0))(x, torch.tensor([3]))[0, 0, 0]
     expected = torch.tensor([math.cos(3), 2 * math.cos(0.3), math.sin(3), 2 * math.sin(0.3)])
     torch.testing.assert_close(turned, expected)
 
@@ -108,7 +108,7 @@ vectors = st.lists(st.floats(-3, 3, width=32), min_size=8, max_size=8).map(
 @given(vectors, vectors, st.integers(0, 200), st.integers(0, 200), st.integers(0, 500))
 def test_a_turned_product_sees_only_how_far_apart_the_two_are(q: Tensor, k: Tensor, m: int, n: int, shift: int) -> None:
     """⟨turn(q, m), turn(k, n)⟩ = ⟨turn(q, m + s), turn(k, n + s)⟩, to the rounding of eight products up to 9."""
-    rotary = Rotary(8, 1000.0)
+    rotary = Rotary(frequencies(8, 1000.0))
 
     def product(m: int, n: int) -> float:
         return float((rotary(q, torch.tensor([m])) * rotary(k, torch.tensor([n]))).sum())
@@ -118,14 +118,14 @@ def test_a_turned_product_sees_only_how_far_apart_the_two_are(q: Tensor, k: Tens
 
 @given(vectors, st.integers(0, 3000))
 def test_turning_keeps_lengths_and_position_zero_keeps_all(x: Tensor, position: int) -> None:
-    rotary = Rotary(8, 1000.0)
+    rotary = Rotary(frequencies(8, 1000.0))
     torch.testing.assert_close(rotary(x, torch.tensor([position])).norm(), x.norm(), atol=1e-5, rtol=1e-5)
     assert torch.equal(rotary(x, torch.tensor([0])), x)
 
 
 def test_rotary_exists_beyond_the_first_table() -> None:
     x = torch.randn(1, 2, 1, 8, generator=torch.Generator().manual_seed(1))
-    far = Rotary(8, 1000.0)(x, torch.tensor([4000]))
+    far = Rotary(frequencies(8, 1000.0))(x, torch.tensor([4000]))
     angles = 4000 * 1000.0 ** (-torch.arange(0, 8, 2, dtype=torch.float64) / 8)
     first, second = x.double().chunk(2, dim=-1)
     expected = torch.cat(

@@ -1,0 +1,161 @@
+"""The decoder-only Transformer: tokens in, a distribution over the next token out."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import cast
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from pellucid.layers.attention import Attention, Heads
+from pellucid.layers.block import PostNorm, PreNorm, SelfAttentionBlock
+from pellucid.layers.embeddings import TokenEmbedding
+from pellucid.layers.feed_forward import FEED_FORWARDS
+from pellucid.layers.masks import causal, not_padding
+from pellucid.layers.norms import NORMS, RMSNorm
+from pellucid.layers.positions import LearnedCodes, LinearBias, NoCodes, SinusoidalCodes, no_bias
+from pellucid.layers.rotary import Rotary, frequencies, slowed_frequencies, unturned
+from pellucid.layers.sequence_cache import SequenceCache
+from pellucid.layers.taps import Tap, keep, scoped
+from pellucid.models.decoder_only_config import DecoderOnlyConfig
+
+__all__ = ["DecoderOnly"]
+
+
+class DecoderOnly(nn.Module):
+    """A language model: GPT-like or Llama-like by the choices of its configuration.
+
+    Args:
+        config: sizes and choices.
+        vocab_size: rows of the embedding and of the output.
+        pad_id: the id that fills short sequences up, which nobody looks at; None if every id is a token.
+
+    Taps:
+        embedding.token: rows of the tokens, scaled, [batch query d_model].
+        embedding.position: what is added to them by position (a single 0 if nothing is), [query d_model].
+        decoder.N.*: those of the blocks.
+        decoder.output: the stream after its last norm, [batch query d_model].
+        logits: score of each token to come next, before the softmax, [batch query vocab_size]; nats.
+
+    Source:
+        Radford et al. 2019 (GPT-2), §2.3; Touvron et al. 2023 (Llama), §2.2.
+    """
+
+    def __init__(self, config: DecoderOnlyConfig, vocab_size: int, pad_id: int | None) -> None:
+        super().__init__()
+        self.config = config
+        self.vocab_size = vocab_size
+        self.pad_id = -1 if pad_id is None else pad_id  # no id is −1
+        scale = config.d_model**0.5 if config.scale_embeddings else 1.0
+        self.embedding = TokenEmbedding(vocab_size, config.d_model, scale)
+        self.output_embedding = (
+            self.embedding if config.tie_embeddings else TokenEmbedding(vocab_size, config.d_model, scale)
+        )
+        self.codes = _codes(config)
+        self.embedding_dropout = nn.Dropout(config.dropout) if config.dropout else nn.Identity()
+        self.decoder = nn.ModuleList(_block(config) for _ in range(config.n_layers))
+        self.decoder_norm = _norm(config) if config.norm_placement == "pre" else nn.Identity()
+
+    def forward(
+        self,
+        ids: Int[Tensor, "batch seq"],
+        tap: Tap = keep,
+        *,
+        may_attend: Bool[Tensor, "#batch 1 seq seq"] | None = None,
+        positions: Int[Tensor, "*batch seq"] | None = None,
+    ) -> Float[Tensor, "batch seq vocab_size"]:
+        """Return, for each position, the logits of the token that follows it."""
+        return self.logits(self.states(ids, tap, may_attend=may_attend, positions=positions), tap)
+
+    def states(
+        self,
+        ids: Int[Tensor, "batch seq"],
+        tap: Tap = keep,
+        *,
+        may_attend: Bool[Tensor, "#batch 1 seq seq"] | None = None,
+        positions: Int[Tensor, "*batch seq"] | None = None,
+    ) -> Float[Tensor, "batch seq d_model"]:
+        """Return the states that the output matrix reads; each position sees itself and those before it.
+
+        Args:
+            may_attend: True where a token may look at another; itself and all before it but padding, if not given.
+            positions: where each stands; 0, 1, 2 … if not given. None may be beyond the length of `ids`.
+        """
+        count = ids.shape[1]
+        if positions is None:
+            positions = torch.arange(count, device=ids.device)
+        if may_attend is None:
+            may_attend = causal(count, ids.device) & not_padding(ids, self.pad_id)
+        x = self._embed(ids, positions, count, tap)
+        for n, block in enumerate(self.blocks()):
+            x = block(x, may_attend, positions, scoped(tap, f"decoder.{n}"))
+        return tap("decoder.output", self.decoder_norm(x))
+
+    def extend(
+        self, ids: Int[Tensor, "batch seq"], cache: SequenceCache, tap: Tap = keep
+    ) -> Float[Tensor, "batch seq d_model"]:
+        """Return the states of any number of further tokens, which see those in the cache; the cache grows by them."""
+        new = cache.open(ids.shape[1], ids.device)
+        x = self._embed(ids, new.positions, new.furthest, tap)
+        for n, block in enumerate(self.blocks()):
+            remember = partial(cache.remember, n)
+            x = block(x, new.may_attend, new.positions, scoped(tap, f"decoder.{n}"), remember)
+        return tap("decoder.output", self.decoder_norm(x))
+
+    def start_cache(self, room: int = 256, padding: Int[Tensor, " batch"] | None = None) -> SequenceCache:
+        """Return an empty cache.
+
+        Args:
+            room: tokens a sequence to make room for at first.
+            padding: how many of a row's first tokens will be padding, [batch]; None if none are in any.
+        """
+        return SequenceCache(self.config.n_layers, room, padding)
+
+    def logits(self, states: Float[Tensor, "*batch d_model"], tap: Tap = keep) -> Float[Tensor, "*batch vocab_size"]:
+        """Return the score of every token after each state."""
+        return tap("logits", self.output_embedding.logits(states))
+
+    def blocks(self) -> Iterator[SelfAttentionBlock]:
+        """Return the blocks, first to last."""
+        return cast(Iterator[SelfAttentionBlock], iter(self.decoder))
+
+    def _embed(self, ids: Tensor, positions: Tensor, count: int, tap: Tap) -> Tensor:
+        rows = tap("embedding.token", self.embedding(ids))
+        x: Tensor = self.embedding_dropout(rows + tap("embedding.position", self.codes(positions, count)))
+        return x
+
+
+def _codes(config: DecoderOnlyConfig) -> nn.Module:
+    if config.positions == "sinusoidal":
+        return SinusoidalCodes(config.d_model)
+    if config.positions == "learned":
+        return LearnedCodes(config.d_model, config.max_positions)
+    return NoCodes()
+
+
+def _norm(config: DecoderOnlyConfig) -> nn.Module:
+    return NORMS[config.norm](config.d_model, config.norm_epsilon)
+
+
+def _rotary(config: DecoderOnlyConfig) -> Rotary:
+    turns, scaling = frequencies(config.head_width, config.rope_base), config.rope_scaling
+    return Rotary(turns if scaling is None else slowed_frequencies(turns, **scaling.model_dump()))
+
+
+def _attention(config: DecoderOnlyConfig) -> Attention:
+    norm = partial(RMSNorm, epsilon=config.norm_epsilon) if config.norm_heads else nn.Identity
+    return Attention(
+        config.d_model,
+        Heads(config.n_heads, config.kv_heads, config.head_width, config.projection_bias, norm),
+        config.bias,
+        config.attention_dropout,
+        _rotary(config) if config.positions == "rope" else unturned,
+        LinearBias(config.n_heads) if config.positions == "alibi" else no_bias,
+    )
+
+
+def _block(config: DecoderOnlyConfig) -> SelfAttentionBlock:
+    place = PreNorm if config.norm_placement == "pre" else PostNorm
+    feed_forward = FEED_FORWARDS[config.activation](config.d_model, config.d_ff, config.bias)
+    return SelfAttentionBlock(_attention(config), feed_forward, lambda: place(_norm(config), config.dropout))

@@ -1,0 +1,125 @@
+"""The shape of a language model: what is chosen when it is built, and never asked again in a forward pass."""
+
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from pellucid.models.config import divisors
+
+__all__ = ["DecoderOnlyConfig", "RotaryScaling"]
+
+
+class RotaryScaling(BaseModel):
+    """How rotary frequencies are slowed for a context longer than the model was first trained with.
+
+    Source:
+        Llama 3 (Grattafiori et al. 2024, §3.4); its published configuration names the four numbers.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    factor: float = Field(gt=0, description="what slow frequencies are divided by")
+    low_frequency: float = Field(
+        1.0, gt=0, description="frequencies that turn less often than this within original_positions are slow"
+    )
+    high_frequency: float = Field(
+        4.0, gt=0, description="frequencies that turn more often than this within original_positions stay as they are"
+    )
+    original_positions: int = Field(gt=0, description="the context that the model was first trained with, tokens")
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.low_frequency >= self.high_frequency:
+            raise ValueError(
+                f"low_frequency {self.low_frequency:g} is not below high_frequency {self.high_frequency:g}:"
+                " frequencies between the two are slowed in part"
+            )
+        return self
+
+
+class DecoderOnlyConfig(BaseModel):
+    """Sizes and choices of a language model (`model.*` in a recipe for one)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    d_model: int = Field(256, gt=0, description="width of the residual stream")
+    n_heads: int = Field(4, gt=0, description="attention heads")
+    n_kv_heads: int | None = Field(
+        None,
+        gt=0,
+        description="heads of keys and values (grouped-query attention, Ainslie et al. 2023); n_heads if not given",
+    )
+    d_head: int | None = Field(None, gt=0, description="width of a head; d_model / n_heads if not given")
+    d_ff: int = Field(1024, gt=0, description="hidden width of the feed-forward part")
+    n_layers: int = Field(4, ge=1, description="blocks")
+    positions: Literal["sinusoidal", "learned", "rope", "alibi", "none"] = Field(
+        "rope", description="how attention is told where a token stands"
+    )
+    rope_base: float = Field(10_000.0, gt=1, description="base of the rotary frequencies (10,000 in RoFormer)")
+    rope_scaling: RotaryScaling | None = Field(
+        None, description="how rotary frequencies are slowed for a longer context; none: they are not"
+    )
+    max_positions: int = Field(256, gt=1, description="the context: how many tokens are read at once")
+    norm: Literal["layernorm", "rmsnorm"] = Field("rmsnorm", description="which normalisation")
+    norm_epsilon: float = Field(1e-5, gt=0, description="added to the variance, or the mean square, before its root")
+    norm_placement: Literal["pre", "post"] = Field(
+        "pre", description="before each part, or after each residual sum as in the paper"
+    )
+    activation: Literal["relu", "gelu", "gelu_tanh", "swiglu"] = Field(
+        "swiglu", description="non-linearity of the feed-forward part; gelu_tanh is GPT-2's approximation of gelu"
+    )
+    bias: bool = Field(False, description="biases in projections and feed-forward parts")
+    qkv_bias: bool | None = Field(
+        None, description="biases of queries, keys and values (Qwen2 has these alone); as bias if not given"
+    )
+    norm_heads: bool = Field(
+        False, description="RMSNorm of each head's query and key before they are turned by position (Qwen3)"
+    )
+    tie_embeddings: bool = Field(True, description="one matrix for tokens read and tokens predicted")
+    scale_embeddings: bool = Field(False, description="multiply embeddings by √d_model (Vaswani et al. 2017, §3.4)")
+    embeddings: str | None = Field(
+        None, description="word vectors that rows of matching pieces start from: a folder or file; d_model numbers each"
+    )
+    freeze_embeddings: bool = Field(False, description="keep the rows that started from word vectors as they are")
+    dropout: float = Field(
+        0.0, ge=0, lt=1, description="share of each part's output and of the embeddings dropped in training"
+    )
+    attention_dropout: float = Field(0.0, ge=0, lt=1, description="share of the attention weights dropped in training")
+
+    @model_validator(mode="after")
+    def _sizes_fit(self) -> Self:
+        if self.d_head is None and self.d_model % self.n_heads:
+            raise ValueError(
+                f"d_model {self.d_model} is not a multiple of n_heads {self.n_heads}:"
+                f" set n_heads to one of {divisors(self.d_model)}, or give d_head"
+            )
+        if self.n_heads % self.kv_heads:
+            raise ValueError(
+                f"n_heads {self.n_heads} is not a multiple of n_kv_heads {self.kv_heads}:"
+                f" set n_kv_heads to one of {divisors(self.n_heads)}"
+            )
+        if self.positions == "rope" and self.head_width % 2:
+            raise ValueError(
+                f"rotary positions need heads of even width, got {self.head_width}:"
+                " change d_head, or d_model and n_heads, or set positions to something other than rope"
+            )
+        if self.positions == "sinusoidal" and self.d_model % 2:
+            raise ValueError(f"sinusoidal positions need an even d_model, got {self.d_model}: add or take 1")
+        if self.rope_scaling is not None and self.positions != "rope":
+            raise ValueError(f"rope_scaling slows rotary positions, and positions are {self.positions}: leave it out")
+        return self
+
+    @property
+    def head_width(self) -> int:
+        """Width of one head, filled in."""
+        return self.d_head or self.d_model // self.n_heads
+
+    @property
+    def kv_heads(self) -> int:
+        """Heads of keys and values, filled in."""
+        return self.n_kv_heads or self.n_heads
+
+    @property
+    def projection_bias(self) -> bool:
+        """Whether queries, keys and values have biases, filled in."""
+        return self.bias if self.qkv_bias is None else self.qkv_bias
