@@ -61,7 +61,7 @@ class LearnedCodes(nn.Module):
         if count > len(self.weight):
             raise UserError(
                 f"the text has {count} tokens, the model has learned codes for {len(self.weight)} positions only",
-                hint="give it less text at once, or train with larger model.max_positions or with other model.positions",
+                hint="give it less text, or train with a larger model.max_positions or with other model.positions",
             )
         return self.weight[positions]
 
