@@ -11,6 +11,7 @@ chat template has written.
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -103,6 +104,11 @@ class ImportedTokenizer:
         return self.special.end_ids
 
     @property
+    def adds_start(self) -> bool:
+        """Whether a text that is continued begins with `start_id`."""
+        return self.special.adds_start
+
+    @property
     def unused_ids(self) -> frozenset[int]:
         """Rows of the model's embedding that no token has; never to be sampled."""
         return frozenset(number for number, spelling in enumerate(self._spellings) if spelling is None)
@@ -114,6 +120,14 @@ class ImportedTokenizer:
             UserError: at a lone surrogate.
         """
         return self._encode(self._rust, text)
+
+    def encode_inside(self, text: str) -> list[int]:
+        """Return the ids of a text that goes on from another one: what `id_to_bytes` gives for them is the text.
+
+        Raises:
+            UserError: at a lone surrogate.
+        """
+        return self._encode(self._going_on, text)
 
     def encode_batch(self, texts: Iterable[str]) -> list[list[int]]:
         """Return the ids of each text, without start and end.
@@ -184,11 +198,16 @@ class ImportedTokenizer:
                 pieces.append(Piece(special, b"", offset, offset, f"⟨{self._name(special)}⟩"))
         return pieces
 
-    def id_to_bytes(self, number: int) -> bytes:
-        """Return what an id adds to a text inside it, in UTF-8, maybe a part of a character; b"" for special ids."""
+    def id_to_bytes(self, number: int, *, at_start: bool = False) -> bytes:
+        """Return what an id adds to a text, in UTF-8, maybe a part of a character; b"" for special ids.
+
+        Args:
+            number: the id.
+            at_start: whether it is the first that has bytes: a space that encoding put there is then no text.
+        """
         if not 0 <= number < len(self._bytes):
             raise UserError(f"id {number} is not in the vocabulary of {len(self._bytes)} ids")
-        return self._bytes[number]
+        return self._bytes[number].removeprefix(b" ") if at_start and self._strips else self._bytes[number]
 
     def save(self, path: str | Path) -> None:
         """Write tokenizer.json as it was read, whole or not at all.
@@ -197,6 +216,10 @@ class ImportedTokenizer:
             UserError: if the file cannot be written.
         """
         write_text(path, json.dumps(self._content, ensure_ascii=False, indent=1) + "\n")
+
+    @cached_property
+    def _going_on(self) -> RustTokenizer:
+        return _rust(_without_space_first(self._content)) if self._strips else self._rust
 
     def _encode(self, rust: RustTokenizer, text: str) -> list[int]:
         try:
@@ -315,6 +338,19 @@ def _without_first_mark(content: Mapping[str, Any]) -> dict[str, Any]:
     for part in _parts(copy.get("pre_tokenizer")):
         if part.get("type") == "Metaspace" and part.get("prepend_scheme") == "first":
             part["prepend_scheme"] = "never"
+    return copy
+
+
+def _without_space_first(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy that puts no space before a text."""
+    copy: dict[str, Any] = json.loads(json.dumps(content))
+    never = {
+        "Prepend": {"prepend": ""},
+        "Metaspace": {"prepend_scheme": "never"},
+        "ByteLevel": {"add_prefix_space": False},
+    }
+    for part in (*_parts(copy.get("normalizer")), *_parts(copy.get("pre_tokenizer"))):
+        part.update(never.get(str(part.get("type")), {}))
     return copy
 
 

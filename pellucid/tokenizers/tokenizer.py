@@ -72,6 +72,16 @@ class Tokenizer:
         return 2
 
     @property
+    def end_ids(self) -> tuple[int, ...]:
+        """The ids that end a text: the one there is."""
+        return (self.end_id,)
+
+    @property
+    def adds_start(self) -> bool:
+        """Whether a text that is continued begins with `start_id`: it does."""
+        return True
+
+    @property
     def placeholder_ids(self) -> range:
         """Stand for what is not to be translated, see `encode_segments`."""
         return range(3, SPECIAL_IDS)
@@ -167,7 +177,7 @@ class Tokenizer:
 
         Args:
             number: the id.
-            at_start: whether no id before it adds anything: the space that encoding put there is then no text.
+            at_start: whether it is the first that has bytes: the space that encoding put there is then no text.
         """
         if not 0 <= number < len(self._bytes):
             raise UserError(f"id {number} is not in the vocabulary of {len(self._bytes)} ids")
