@@ -65,12 +65,12 @@ def changed_numbers(source: str, target: str) -> Notice | None:
     return Notice("number", f"numbers differ: {'; '.join(said)}")
 
 
-def looping(source_ids: Sequence[int], target_ids: Sequence[int]) -> Notice | None:
+def looping(source_ids: Sequence[int], target_ids: Sequence[int], what: str = "the translation") -> Notice | None:
     """Tell whether the same tokens come three times in a row (one token: four), and more often than in the source."""
     for n in range(1, 11):
         times = _repeats(target_ids, n)
         if times >= (4 if n == 1 else 3) and times > _repeats(source_ids, n):
-            return Notice("loop", f"the translation repeats itself: {counted(n, 'token')} {times} times in a row")
+            return Notice("loop", f"{what} repeats itself: {counted(n, 'token')} {times} times in a row")
     return None
 
 

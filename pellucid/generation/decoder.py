@@ -1,16 +1,18 @@
 """What generation asks of a model: read this text, and say what may come next."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 import numpy
 import torch
+from jaxtyping import Float
 from numpy.typing import NDArray
+from torch import Tensor
 
 from pellucid.layers.sequence_cache import SequenceCache
 from pellucid.models.decoder_only import DecoderOnly
 
-__all__ = ["BatchDecoder", "BatchLogits", "Decoder", "ModelDecoder", "OneSequence"]
+__all__ = ["BatchDecoder", "BatchLogits", "Decoder", "ModelDecoder", "OneSequence", "read_rows"]
 
 BatchLogits = NDArray[numpy.float32]
 """Scores of every token to come next, before the softmax, [batch vocab_size]; nats."""
@@ -121,18 +123,12 @@ class ModelDecoder:
         """Forget what was read before, read the prompts, and return the logits after each."""
         numbers: dict[tuple[int, ...], int] = {}
         rows = [numbers.setdefault(tuple(prompt), len(numbers)) for prompt in prompts]
-        longest = max(map(len, numbers))
-        padding = [longest - len(prompt) for prompt in numbers]
-        device = self.model.embedding.weight.device
-        filled = [[0] * fill + list(prompt) for fill, prompt in zip(padding, numbers, strict=True)]
-        ids = torch.tensor(filled, device=device)
-        cache = self.model.start_cache(longest, torch.tensor(padding, device=device) if any(padding) else None)
-        for part in ids.split(READ_AT_ONCE, dim=1):
-            states = self.model.extend(part, cache)
-        self._cache = cache
+        self._cache, parts = read_rows(self.model, list(numbers))
+        for states in parts:
+            last = states[:, -1]
         if len(rows) > len(numbers):
             self.select(rows)
-        return self._logits(states[:, -1])[rows]
+        return self._logits(last)[rows]
 
     @torch.inference_mode()
     def step(self, ids: Sequence[int]) -> BatchLogits:
@@ -146,6 +142,26 @@ class ModelDecoder:
         assert self._cache is not None, "prefill comes first"
         self._cache.select(torch.tensor(rows, device=self.model.embedding.weight.device))
 
-    def _logits(self, states: torch.Tensor) -> BatchLogits:
+    def _logits(self, states: Float[Tensor, "batch d_model"]) -> BatchLogits:
         logits: BatchLogits = self.model.logits(states).float().cpu().numpy()
         return logits
+
+
+def read_rows(
+    model: DecoderOnly, rows: Sequence[Sequence[int]]
+) -> tuple[SequenceCache, Iterator[Float[Tensor, "batch part d_model"]]]:
+    """Let a model read texts side by side, part by part; their ends are level, the short ones filled up before them.
+
+    Args:
+        model: the model.
+        rows: ids of each, at least one.
+
+    Returns:
+        The cache, which is filled as the parts are taken, and for each part the states of its tokens.
+    """
+    longest = max(map(len, rows))
+    padding = [longest - len(row) for row in rows]
+    device = model.embedding.weight.device
+    ids = torch.tensor([[0] * fill + list(row) for fill, row in zip(padding, rows, strict=True)], device=device)
+    cache = model.start_cache(longest, torch.tensor(padding, device=device) if any(padding) else None)
+    return cache, (model.extend(part, cache) for part in ids.split(READ_AT_ONCE, dim=1))

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, overload
 
-from pydantic import ValidationError
 from torch import Tensor
 
 from pellucid.corpus.counts import counted
@@ -16,6 +15,7 @@ from pellucid.generation.constraints import Symbols
 from pellucid.generation.insertion import insert_by_alignment
 from pellucid.generation.parts import Part, PartMaker, Plan
 from pellucid.generation.placeholders import kept_whole, put_back
+from pellucid.generation.settings import changed_settings
 from pellucid.generation.translation import Alternative, Translation, best_combinations, blank
 from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.tokenizers import Tokenizer
@@ -153,16 +153,7 @@ class Translator:
         changed = {name: value for name, value in settings.items() if value is not None}
         if "n_best" in changed and "beam" not in changed:
             changed["beam"] = max(self.config.beam, changed["n_best"])
-        try:
-            config = GenerationConfig.model_validate(self.config.model_dump() | changed)
-        except ValidationError as error:
-            first = error.errors()[0]
-            name = ".".join(map(str, first["loc"]))
-            message = first["msg"].removeprefix("Value error, ")
-            known = ", ".join(GenerationConfig.model_fields)
-            hint = f"There are {known}." if first["type"] == "extra_forbidden" else ""
-            message = f"{message[:1].lower()}{message[1:]}"
-            raise UserError(f"{name}: {message}" if name else message, where=name or (), hint=hint) from error
+        config = changed_settings(self.config, changed)
         shape = self.model.config
         longest = config.split_above if "split_above" in changed else None
         if longest is not None and shape.positions == "learned" and longest >= shape.max_positions:

@@ -1,0 +1,204 @@
+"""One text that is being continued, token by token, and several that are continued side by side."""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy
+
+from pellucid.generation.decoder import BatchDecoder
+from pellucid.generation.generated import Finish
+from pellucid.generation.sampling import (
+    Distribution,
+    Logits,
+    draw,
+    log_normaliser,
+    penalised,
+    sampling_distribution,
+)
+from pellucid.generation.sampling_config import SamplingConfig
+from pellucid.generation.streaming import StopStrings, WholeCharacters
+from pellucid.generation.utf8 import WHOLE, CharacterGuard
+from pellucid.tokenizers import LanguageTokenizer
+
+__all__ = ["Continuation", "Drawn", "Vocabulary", "continue_all", "visible_window"]
+
+
+class Vocabulary:
+    """What is asked about ids at every step, prepared once for a model.
+
+    Args:
+        tokenizer: the model's.
+        vocab_size: how many logits it has, at least as many as the tokenizer has ids.
+    """
+
+    def __init__(self, tokenizer: LanguageTokenizer, vocab_size: int) -> None:
+        self.tokenizer = tokenizer
+        self.pieces = [tokenizer.id_to_bytes(number) for number in range(tokenizer.vocab_size)]
+        self.end_ids = frozenset(tokenizer.end_ids)
+        self.guard = CharacterGuard(self.pieces, self.end_ids, vocab_size)
+
+
+class Drawn(NamedTuple):
+    """An id that was drawn or could have been: what the model gave it, and what the draw did; natural logarithms."""
+
+    id: int
+    log_prob: float
+    sampling_log_prob: float
+
+
+class Continuation:
+    """A prompt and what has been drawn after it.
+
+    Args:
+        prompt: ids, the start's included.
+        config: how to draw and when to stop.
+        vocabulary: of the model.
+        context: most tokens that the model reads at once.
+        random: gives the numbers that decide the draws, one a token.
+
+    Attributes:
+        ids: the prompt's and those drawn.
+        drawn: what was drawn.
+        alternatives: for each, the most probable ones of the model, as many as config asks for.
+        text: what has been released of it: whole characters that no stop string can take back.
+        finish: why it has ended; None while it goes on.
+    """
+
+    def __init__(
+        self,
+        prompt: Sequence[int],
+        config: SamplingConfig,
+        vocabulary: Vocabulary,
+        context: int,
+        random: numpy.random.Generator,
+    ) -> None:
+        self.ids = list(prompt)
+        self.drawn: list[Drawn] = []
+        self.alternatives: list[tuple[Drawn, ...]] = []
+        self.text = ""
+        self.finish: Finish | None = None
+        self._config = config
+        self._vocabulary = vocabulary
+        self._context = context
+        self._random = random
+        self._state = WHOLE
+        self._at_start = not any(vocabulary.pieces[number] for number in prompt)
+        self._characters = WholeCharacters()
+        self._stops = StopStrings(config.stop)
+        self._begins = int(bool(self.ids) and self.ids[0] == vocabulary.tokenizer.start_id)
+
+    @property
+    def stop(self) -> str | None:
+        """The stop string that ended it."""
+        return self._stops.found
+
+    @property
+    def withheld(self) -> bytes:
+        """The bytes of a character that was not whole when it ended."""
+        return self._characters.held
+
+    @property
+    def window(self) -> list[int]:
+        """The ids that the model is to have read before the next is drawn."""
+        dropped = visible_window(len(self.ids), self._begins, self._context)
+        return self.ids[: self._begins] + self.ids[self._begins + dropped :]
+
+    @property
+    def has_slid(self) -> bool:
+        """Whether the last id has moved the window: what was read must be read anew."""
+        now, before = (visible_window(len(self.ids) - i, self._begins, self._context) for i in (0, 1))
+        return now != before
+
+    @property
+    def slides(self) -> bool:
+        """Whether the model no longer sees all of it."""
+        return len(self.ids) > self._context
+
+    def take(self, logits: Logits) -> str:
+        """Draw the next token from the logits after the last one; return the text that this releases."""
+        assert self.finish is None, "a continuation that has ended"
+        distribution = self._distribution(logits)
+        number = draw(distribution, float(self._random.random())) if self._config.temperature else distribution.ids[0]
+        normaliser = log_normaliser(logits)
+        self.drawn.append(_odds(int(number), logits, normaliser, distribution))
+        if self._config.alternatives:
+            best = numpy.argsort(-logits, kind="stable")[: self._config.alternatives].tolist()
+            self.alternatives.append(tuple(_odds(other, logits, normaliser, distribution) for other in best))
+        released = self._append(int(number))
+        self.text += released
+        return released
+
+    def _distribution(self, logits: Logits) -> Distribution:
+        config = self._config
+        if config.repetition_penalty != 1:
+            counted = [i for i in self.ids[-config.repetition_window :] if i not in self._vocabulary.end_ids]
+            logits = penalised(logits, counted, config.repetition_penalty)
+        return sampling_distribution(logits + self._vocabulary.guard.forbidden[self._state], config)
+
+    def _append(self, number: int) -> str:
+        """Take a token into the text; return what it releases."""
+        vocabulary = self._vocabulary
+        self.ids.append(number)
+        if number in vocabulary.end_ids:
+            self.finish = "end"
+            return self._stops.end()
+        self._state = vocabulary.guard.next(self._state, number)
+        data = vocabulary.pieces[number]
+        if self._at_start:
+            data = vocabulary.tokenizer.id_to_bytes(number, at_start=True)
+            self._at_start = False
+        released = self._stops.push(self._characters.push(data))
+        if self._stops.found is not None:
+            self.finish = "stop"
+        elif len(self.drawn) == self._config.tokens:
+            self.finish = "length"
+        elif len(self.ids) > self._context and not self._config.sliding:
+            self.finish = "context"  # the last token could still be predicted, but not be read
+        return released + (self._stops.end() if self.finish in ("length", "context") else "")
+
+
+def continue_all(
+    decoder: BatchDecoder, continuations: Sequence[Continuation]
+) -> Iterator[list[tuple[Continuation, str]]]:
+    """Continue texts side by side until each has ended; after each step, yield the open ones and what each released.
+
+    When the window of one slides, all are read anew: each sees the same window as if it were alone.
+    """
+    going = list(continuations)
+    logits = decoder.prefill([one.window for one in going])
+    while True:
+        yield [(one, one.take(row)) for one, row in zip(going, logits, strict=True)]
+        rows = [row for row, one in enumerate(going) if one.finish is None]
+        if not rows:
+            return
+        few = len(rows) < len(going)
+        going = [going[row] for row in rows]
+        if any(one.has_slid for one in going):
+            logits = decoder.prefill([one.window for one in going])
+            continue
+        if few:
+            decoder.select(rows)
+        logits = decoder.step([one.ids[-1] for one in going])
+
+
+def visible_window(length: int, begins: int, context: int) -> int:
+    """Return how many tokens after the start's are no longer read when a text of `length` tokens slides.
+
+    None as long as all fit; then as few halves of the context as will do, so that what stays has to be read anew once
+    in half a context, and each token sees at least half of it.
+
+    Args:
+        length: tokens of the text, the start's included.
+        begins: 1 if it begins with a start token, which stays; else 0.
+        context: most tokens that the model reads at once.
+
+    Source:
+        Xiao et al. 2023 (StreamingLLM), §3: what models attend to at a text's start must not be taken away.
+    """
+    half = max(1, context // 2)
+    return min(half * math.ceil(max(0, length - context) / half), length - begins - 1)
+
+
+def _odds(number: int, logits: Logits, normaliser: float, distribution: Distribution) -> Drawn:
+    return Drawn(number, float(logits[number]) - normaliser, distribution.log_prob(number))

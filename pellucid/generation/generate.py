@@ -1,0 +1,336 @@
+"""A prompt in, text out; and how probable a given text is."""
+
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, overload
+
+from pellucid.corpus.counts import counted
+from pellucid.errors import UserError
+from pellucid.generation.checks import Notice, looping
+from pellucid.generation.continuation import Continuation, Drawn, Vocabulary, continue_all
+from pellucid.generation.conversation import Conversation
+from pellucid.generation.decoder import BatchDecoder, ModelDecoder
+from pellucid.generation.generated import GeneratedToken, Generation, Sample, TokenOdds
+from pellucid.generation.sampling_config import SamplingConfig
+from pellucid.generation.settings import changed_settings
+from pellucid.generation.text_score import Reading, TextScore, TokenScore, log_probs_of
+from pellucid.models.decoder_only import DecoderOnly
+from pellucid.randomness import generator
+from pellucid.tokenizers import LanguageTokenizer
+
+__all__ = ["LanguageModel", "Stream"]
+
+OnProgress = Callable[[int], object]
+
+BATCH_TOKENS = 8192  # of prompts and what is to come, in the cache at once
+_LARGEST_SEED = 2**32
+
+
+class Stream:
+    """The text of a continuation as it comes: `for text in stream: …`; whole characters, and nothing is taken back.
+
+    Attributes:
+        generation: all that is known of it, once the text is over; None before.
+    """
+
+    def __init__(self, texts: Iterator[str], finish: Callable[[], Generation]) -> None:
+        self.generation: Generation | None = None
+        self._texts = texts
+        self._finish = finish
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        for text in self._texts:
+            if text:
+                return text
+        if self.generation is None:
+            self.generation = self._finish()
+        raise StopIteration
+
+
+class LanguageModel:
+    """A model that goes on with a text.
+
+    Args:
+        model: in the precision and on the device it shall run in.
+        tokenizer: its own.
+        config: how to go on unless told otherwise.
+        conversation: how it wants conversations written; None if it has not been taught to converse.
+        new_decoder: makes what generates, each with a memory of its own; unless given, the model itself does it.
+    """
+
+    def __init__(
+        self,
+        model: DecoderOnly,
+        tokenizer: LanguageTokenizer,
+        config: SamplingConfig | None = None,
+        *,
+        conversation: Conversation | None = None,
+        new_decoder: Callable[[], BatchDecoder] | None = None,
+    ) -> None:
+        self.model = model.eval()
+        self.tokenizer = tokenizer
+        self.config = config or SamplingConfig()
+        self.conversation = conversation
+        self.new_decoder: Callable[[], BatchDecoder] = new_decoder or (lambda: ModelDecoder(model))
+        self.vocabulary = Vocabulary(tokenizer, model.vocab_size)
+
+    def __repr__(self) -> str:
+        return f"<language model, context {self.context:,} tokens, vocabulary {self.model.vocab_size:,}>"
+
+    @property
+    def context(self) -> int:
+        """Most tokens that are read at once."""
+        return self.model.config.max_positions
+
+    @overload
+    def generate(self, prompt: str, *, on_progress: OnProgress | None = None, **settings: Any) -> Generation: ...
+
+    @overload
+    def generate(
+        self, prompt: Sequence[str], *, on_progress: OnProgress | None = None, **settings: Any
+    ) -> list[Generation]: ...
+
+    def generate(
+        self, prompt: str | Sequence[str], *, on_progress: OnProgress | None = None, **settings: Any
+    ) -> Generation | list[Generation]:
+        r"""Go on with a prompt, or with each of several; as many come back, in the same order.
+
+        In float32 no prompt's continuation depends on its neighbours: each is what it would be alone with this seed.
+        The empty prompt begins a new text.
+
+        Args:
+            prompt: one text, or any number.
+            on_progress: called with the number of new tokens since the last call.
+            settings: fields of SamplingConfig, such as `tokens=100`, `temperature=0` or `stop=["\n"]`.
+
+        Raises:
+            UserError: for a setting that does not exist or does not fit, and for a prompt that is longer than the
+                context, unless `sliding` is set.
+        """
+        texts = [prompt] if isinstance(prompt, str) else list(prompt)
+        if not all(isinstance(one, str) for one in texts):
+            raise UserError("expected a text or a list of texts", where="generate")
+        found = self._continue(texts, [self.prompt_ids(text) for text in texts], self.settings(**settings), on_progress)
+        return found[0] if isinstance(prompt, str) else found
+
+    def stream(self, prompt: str, **settings: Any) -> Stream:
+        """Go on with a prompt and give the text as it comes; `generation` of what is returned has the rest, at the end.
+
+        Args:
+            prompt: a text.
+            settings: as for `generate`, which gives the same text; one sample only.
+
+        Raises:
+            UserError: as `generate`.
+        """
+        return self._stream(prompt, self.prompt_ids(prompt), self.settings(**settings))
+
+    def chat(self, messages: Sequence[Mapping[str, str]], **settings: Any) -> Generation:
+        """Answer in a conversation.
+
+        Args:
+            messages: what was said, each with `role` (system, user, assistant) and `content`; the last is the user's.
+            settings: as for `generate`.
+
+        Raises:
+            UserError: if the model has not been taught to converse, or refuses these messages; and as `generate`.
+        """
+        said, ids = self._conversation_ids(messages)
+        return self._continue([said], [ids], self.settings(**settings), None)[0]
+
+    def chat_stream(self, messages: Sequence[Mapping[str, str]], **settings: Any) -> Stream:
+        """Answer in a conversation and give the text as it comes.
+
+        Args:
+            messages: as for `chat`.
+            settings: as for `stream`.
+
+        Raises:
+            UserError: as `chat`.
+        """
+        return self._stream(*self._conversation_ids(messages), self.settings(**settings))
+
+    def score(self, text: str, given: str = "", *, stride: int | None = None) -> TextScore:
+        """Tell how probable a text is after another one: the log-probability of each token, natural logarithm.
+
+        The two are encoded as one text. Where a token would reach across the border, each is encoded by itself. What
+        is longer than the context is read through windows, see `log_probs_of`; nothing is cut.
+
+        Args:
+            text: what is scored; all of it, and nothing of `given`.
+            given: what stands before it; nothing of it is scored.
+            stride: of the windows, tokens; half the context unless given.
+
+        Raises:
+            UserError: if the model has nothing that a text could begin with and `given` is empty.
+        """
+        before, scored = self._split_ids(text, given)
+        begin = self._begin_ids(self.tokenizer.adds_start or not before)
+        reading = Reading([*begin, *before, *scored], len(begin) + len(before), self.kept_at_start)
+        (log_probs,) = log_probs_of(self.model, [reading], stride or self.default_stride)
+        pieces = self.tokenizer.pieces_of_ids(reading.ids)[reading.first :]
+        tokens = [TokenScore(piece.id, piece.display, value) for piece, value in zip(pieces, log_probs, strict=True)]
+        return TextScore(sum(log_probs), tuple(tokens))
+
+    def settings(self, **settings: Any) -> SamplingConfig:
+        """Return the model's settings with some changed; None changes nothing.
+
+        Raises:
+            UserError: for a setting that does not exist or does not fit.
+        """
+        if isinstance(settings.get("stop"), str):
+            settings["stop"] = (settings["stop"],)
+        return changed_settings(self.config, settings)
+
+    @property
+    def kept_at_start(self) -> int:
+        """How many tokens of a text's start stay in view when it is longer than the context."""
+        return int(self.tokenizer.adds_start)
+
+    @property
+    def default_stride(self) -> int:
+        """Stride of windows over long texts, tokens: half the context."""
+        return max(1, self.context // 2)
+
+    def prompt_ids(self, text: str) -> list[int]:
+        """Return the ids that a prompt is read as, the start's included.
+
+        Raises:
+            UserError: if the prompt is empty and the model has nothing that a text could begin with.
+        """
+        ids = self.tokenizer.encode(text)
+        return [*self._begin_ids(self.tokenizer.adds_start or not ids), *ids]
+
+    def _begin_ids(self, needed: bool) -> list[int]:
+        """Return what stands before a text: the start token; the end of the text before it where there is no other."""
+        if not needed:
+            return []
+        number = self.tokenizer.start_id if self.tokenizer.start_id is not None else self.tokenizer.end_id
+        if number is None:
+            raise UserError("the model has no token that a text begins with", hint="Give a text to go on from.")
+        return [number]
+
+    def _split_ids(self, text: str, given: str) -> tuple[list[int], list[int]]:
+        """Return the ids of `given` and of `text`, cut from the ids of both where no token reaches across."""
+        tokenizer = self.tokenizer
+        if not given:
+            return [], tokenizer.encode(text)
+        before = tokenizer.encode(given)
+        border = len(tokenizer.decode(before))
+        pieces = tokenizer.pieces(given + text)
+        count = next((i for i, piece in enumerate(pieces) if piece.end > border), len(pieces))
+        if count < len(pieces) and pieces[count].start < border:
+            return before, tokenizer.encode_inside(text)
+        ids = [piece.id for piece in pieces]
+        return ids[:count], ids[count:]
+
+    def _conversation_ids(self, messages: Sequence[Mapping[str, str]]) -> tuple[str, list[int]]:
+        if self.conversation is None:
+            raise UserError(
+                "the model has not been taught to converse: it has no chat template",
+                hint="Let it go on with a text instead, by `pellucid generate` or generate().",
+            )
+        ids = self.conversation.encode(messages)
+        return messages[-1]["content"], ids
+
+    def _check_room(self, ids: Sequence[int], config: SamplingConfig) -> None:
+        if len(ids) > self.context and not config.sliding:
+            raise UserError(
+                f"the prompt has {counted(len(ids), 'token')}, and the model reads {self.context:,} at once",
+                hint="Shorten it, or set `sliding`: then only the latest tokens are read, half the context at least.",
+            )
+
+    def _continue(
+        self,
+        texts: Sequence[str],
+        prompts: Sequence[list[int]],
+        config: SamplingConfig,
+        on_progress: OnProgress | None,
+    ) -> list[Generation]:
+        for ids in prompts:
+            self._check_room(ids, config)
+        seed = _seed(config)
+        rows = [(i, sample) for i in range(len(texts)) for sample in range(config.samples)]
+        decoder = self.new_decoder()
+        done: dict[tuple[int, int], Sample] = {}
+        for batch in self._batches(rows, [len(ids) for ids in prompts], config.tokens, decoder.most_sequences):
+            going = [self._continuation(prompts[i], config, seed, sample) for i, sample in batch]
+            for step in continue_all(decoder, going):
+                if on_progress is not None:
+                    on_progress(len(step))
+            for row, one in zip(batch, going, strict=True):
+                done[row] = self._sample(one, prompts[row[0]])
+        return [
+            Generation(text, len(ids), tuple(done[i, sample] for sample in range(config.samples)), seed)
+            for i, (text, ids) in enumerate(zip(texts, prompts, strict=True))
+        ]
+
+    def _stream(self, prompt: str, ids: list[int], config: SamplingConfig) -> Stream:
+        if config.samples > 1:
+            raise UserError("only one sample can be streamed", where="samples", hint="Leave `samples` out.")
+        self._check_room(ids, config)
+        seed = _seed(config)
+        one = self._continuation(ids, config, seed, 0)
+        texts = (text for step in continue_all(self.new_decoder(), [one]) for _, text in step)
+        return Stream(texts, lambda: Generation(prompt, len(ids), (self._sample(one, ids),), seed))
+
+    def _continuation(self, ids: Sequence[int], config: SamplingConfig, seed: int, sample: int) -> Continuation:
+        return Continuation(ids, config, self.vocabulary, self.context, generator(seed, "sample", sample))
+
+    def _batches(
+        self, rows: Sequence[tuple[int, int]], lengths: Sequence[int], tokens: int, most: int | None
+    ) -> Iterator[list[tuple[int, int]]]:
+        """Yield which continuations go side by side, the longest prompts first: what the cache holds is bounded."""
+        batch: list[tuple[int, int]] = []
+        for row in sorted(rows, key=lambda row: -lengths[row[0]]):
+            if batch:
+                needed = (len(batch) + 1) * min(lengths[batch[0][0]] + tokens, self.context)
+                if len(batch) == (most or len(rows)) or needed > BATCH_TOKENS:
+                    yield batch
+                    batch = []
+            batch.append(row)
+        if batch:
+            yield batch
+
+    def _sample(self, one: Continuation, prompt: Sequence[int]) -> Sample:
+        assert one.finish is not None
+        displays = [piece.display for piece in self.tokenizer.pieces_of_ids(one.ids)[len(prompt) :]]
+        alternatives = one.alternatives or [()] * len(one.drawn)
+        tokens = tuple(
+            GeneratedToken(TokenOdds(drawn.id, display, *drawn[1:]), tuple(map(self._odds, others)))
+            for drawn, display, others in zip(one.drawn, displays, alternatives, strict=True)
+        )
+        notices = [
+            looping(prompt, one.ids[len(prompt) :], "the text"),
+            _withheld(one.withheld),
+            _out_of_view(one, len(prompt), self.context),
+        ]
+        return Sample(one.text, tokens, one.finish, one.stop, tuple(notice for notice in notices if notice is not None))
+
+    def _odds(self, drawn: Drawn) -> TokenOdds:
+        (piece,) = self.tokenizer.pieces_of_ids([drawn.id])
+        return TokenOdds(drawn.id, piece.display, drawn.log_prob, drawn.sampling_log_prob)
+
+
+def _seed(config: SamplingConfig) -> int:
+    return secrets.randbelow(_LARGEST_SEED) if config.seed is None else config.seed
+
+
+def _withheld(data: bytes) -> Notice | None:
+    if not data:
+        return None
+    return Notice("cut-character", f"the text ended within a character; withheld: {data.hex(' ').upper()}")
+
+
+def _out_of_view(one: Continuation, prompt: int, context: int) -> Notice | None:
+    if one.finish == "context":
+        full = f"the context of {counted(context, 'token')} was full"
+        return Notice("context", f"{full}: {counted(prompt, 'token')} of the prompt and the new ones")
+    if one.slides:
+        return Notice(
+            "sliding", f"longer than the context of {counted(context, 'token')}: its beginning was not in view"
+        )
+    return None
