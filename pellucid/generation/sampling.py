@@ -5,6 +5,7 @@ from, after penalty, temperature and cuts: `sampling_log_prob`. At temperature 1
 but for what may not come next at all.
 """
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -35,9 +36,9 @@ class Distribution(NamedTuple):
     def log_prob(self, number: int) -> float:
         """Return the natural logarithm of the probability of drawing an id; −inf if it cannot be drawn."""
         place = int(numpy.searchsorted(self.ids, number))
-        if place == len(self.ids) or self.ids[place] != number:
-            return -numpy.inf
-        return float(numpy.log(self.probabilities[place]))
+        found = place < len(self.ids) and self.ids[place] == number
+        probability = float(self.probabilities[place]) if found else 0.0
+        return math.log(probability) if probability else -math.inf
 
 
 def log_normaliser(logits: Logits) -> float:

@@ -1,13 +1,15 @@
-"""A model's settings with some of them changed for one call."""
+"""A model's settings: as its folder has them, and with some of them changed for one call."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from pellucid.errors import UserError
+from pellucid.storage.model_folder import read_json
 
-__all__ = ["changed_settings"]
+__all__ = ["changed_settings", "stored_settings"]
 
 Config = TypeVar("Config", bound=BaseModel)
 
@@ -29,3 +31,23 @@ def changed_settings(config: Config, changes: Mapping[str, Any]) -> Config:
         hint = f"There are {known}." if first["type"] == "extra_forbidden" else ""
         message = f"{message[:1].lower()}{message[1:]}"
         raise UserError(f"{name}: {message}" if name else message, where=name or (), hint=hint) from error
+
+
+def stored_settings(folder: Path, kind: type[Config]) -> Config:
+    """Return what generation_config.json of a model folder says, or the defaults where there is none.
+
+    Raises:
+        UserError: if it is damaged or does not fit.
+    """
+    path = folder / "generation_config.json"
+    if not path.is_file():
+        return kind()
+    try:
+        return kind.model_validate(read_json(path))
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UserError(
+            f"generation_config.json does not fit: {'.'.join(map(str, first['loc']))}: {first['msg']}",
+            where=str(path),
+            hint="Mend the value, or remove the file: the defaults then hold.",
+        ) from error

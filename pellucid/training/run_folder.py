@@ -13,7 +13,7 @@ from torch import Tensor
 from pellucid.corpus.counts import counted
 from pellucid.errors import UserError
 from pellucid.evaluation.corpus_scores import score_translations
-from pellucid.generation.load import as_described
+from pellucid.generation.load_translator import as_described
 from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.models.model_files import save_weights
 from pellucid.storage.checkpoints import (

@@ -1,0 +1,47 @@
+"""A folder of a language model → a model that goes on with texts."""
+
+from pathlib import Path
+
+from pellucid.errors import UserError
+from pellucid.generation.conversation import Conversation
+from pellucid.generation.generate import LanguageModel
+from pellucid.generation.placement import placed
+from pellucid.generation.sampling_config import SamplingConfig
+from pellucid.generation.settings import stored_settings
+from pellucid.models.model_files import build_language_model
+from pellucid.storage.model_folder import read_config
+from pellucid.tokenizers import ChatTemplate, ImportedTokenizer, LanguageTokenizer, load_language_tokenizer
+
+__all__ = ["load_language_model"]
+
+
+def load_language_model(folder: str | Path, *, device: str = "auto", precision: str = "auto") -> LanguageModel:
+    """Load a language model.
+
+    Args:
+        folder: what `pellucid train lm` or `pellucid import` wrote.
+        device: auto (CUDA where there is one), cpu, cuda, cuda:1 …
+        precision: float32 or bfloat16 for weights and arithmetic; auto is float32, in which a neighbour in the batch
+            never changes a continuation.
+
+    Raises:
+        UserError: if the folder holds no language model, or one that is damaged.
+        UsageError: for a device or a precision that does not exist here.
+    """
+    folder = Path(folder)
+    config = read_config(folder, "language-model")
+    tokenizer = load_language_tokenizer(folder)
+    model = placed(build_language_model(config, folder / "model.safetensors"), device, precision)
+    settings = stored_settings(folder, SamplingConfig)
+    return LanguageModel(model, tokenizer, settings, conversation=_conversation(folder, tokenizer))
+
+
+def _conversation(folder: Path, tokenizer: LanguageTokenizer) -> Conversation | None:
+    path = folder / "chat_template.jinja"
+    if not path.is_file() or not isinstance(tokenizer, ImportedTokenizer):
+        return None
+    try:
+        return ChatTemplate(path.read_text(encoding="utf-8"), tokenizer)
+    except (UnicodeDecodeError, UserError) as error:
+        what = error.what if isinstance(error, UserError) else "the chat template is not UTF-8"
+        raise UserError(what, where=str(path), hint="Import the model again, or remove the file.") from error
