@@ -35,6 +35,10 @@ _COMMANDS = {
         "Measure a translator (BLEU, chrF) or word vectors (analogies, similarity).",
     ),
     "align": ("pellucid.cli.align:align", "Align the words of parallel text."),
+    "import": (
+        "pellucid.cli.import_model:import_model",
+        "Turn a GGUF file or a Hugging Face folder into a model folder.",
+    ),
     "info": ("pellucid.cli.info:info", "Say what a model is: sizes, parameters by part, data, training, scores."),
 }
 _TRAIN_COMMANDS = {

@@ -3,6 +3,7 @@
 config.json              kind, format, and the settings the model was built with
 model.safetensors        the weights
 tokenizer.json           text ↔ ids (or source_tokenizer.json and target_tokenizer.json)
+chat_template.jinja      how a conversation is written (imported models)
 generation_config.json   how it generates unless told
 report.json              its data and its training, in figures
 metrics.jsonl            a line a logged step
@@ -39,6 +40,7 @@ KINDS = {"translator": "a translator", "language-model": "a language model", "ve
 
 _OURS = frozenset(
     {
+        "chat_template.jinja",
         "checkpoints",
         "config.json",
         "generation_config.json",

@@ -6,6 +6,7 @@ said is marked first, so that nobody can write a special token into the conversa
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 from jinja2 import TemplateError
@@ -16,7 +17,10 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pellucid.errors import UserError
 from pellucid.tokenizers.imported import ImportedTokenizer
 
-__all__ = ["ChatTemplate"]
+__all__ = ["CHAT_TEMPLATE", "ChatTemplate", "load_chat_template"]
+
+CHAT_TEMPLATE = "chat_template.jinja"
+"""The file of a model folder that holds it."""
 
 _FIRST_STAND_IN = 0xF0000  # of Plane 15, whose characters nobody has given a meaning
 
@@ -89,6 +93,24 @@ class ChatTemplate:
         spelt = [spelling for spelling in self._tokenizer.special_spellings if spelling in said]
         free = _unused(said + self.source)
         return {spelling: next(free) for spelling in sorted(spelt, key=len, reverse=True)}
+
+
+def load_chat_template(folder: str | Path, tokenizer: ImportedTokenizer) -> ChatTemplate | None:
+    """Read the chat template of a model folder; None if the model has none.
+
+    Raises:
+        UserError: if it cannot be read, or is not in Jinja's language.
+    """
+    path = Path(folder) / CHAT_TEMPLATE
+    if not path.is_file():
+        return None
+    try:
+        return ChatTemplate(path.read_text(encoding="utf-8"), tokenizer)
+    except UserError as error:
+        where = [f"{path}:{place.removeprefix('line ')}" for place in error.where]
+        raise UserError(error.what, where=where or str(path), hint=error.hint) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"cannot read {path}: {error}", where=str(path), hint="Import the model again.") from error
 
 
 def _check(messages: Sequence[Mapping[str, str]]) -> str:

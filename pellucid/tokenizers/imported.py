@@ -2,7 +2,7 @@
 
 Two layouts are read. *Byte-level*: every byte has a printable stand-in, pieces are made of those (GPT-2, Llama 3, Qwen,
 SmolLM). *Marked*: a space is `▁`, a character without a piece becomes byte pieces `<0x00>` … (Llama 2, Mistral).
-Both can write every text, and both are checked to hold all 256 bytes before they are believed.
+Both can write every text, but for bytes that a vocabulary lacks (SmolLM2 has no U+0004): a text with one is refused.
 
 The special tokens are out of band: text that spells one is text. Only `encode_rendered` makes them, of the text that a
 chat template has written.
@@ -21,7 +21,7 @@ from pellucid.errors import UserError
 from pellucid.storage.files import write_text
 from pellucid.tokenizers.pieces import CharacterSpan, Piece, character_spans, half_character, visible
 
-__all__ = ["ImportedTokenizer", "SpecialIds"]
+__all__ = ["ImportedTokenizer", "SpecialIds", "starts_with"]
 
 SPACE_MARK = "\u2581"
 _BYTE_PIECE = re.compile("<0x([0-9A-F]{2})>")
@@ -56,7 +56,7 @@ class ImportedTokenizer:
         pad_id: fills a batch up behind its shorter texts.
 
     Raises:
-        UserError: if the layout is none of the two, or bytes are missing.
+        UserError: if the layout is none of the two.
     """
 
     kind = "imported"
@@ -79,6 +79,7 @@ class ImportedTokenizer:
         self._bytes = self._all_bytes()
         self._strips = _puts_space_first(content)
         self._byte_ids = self._ids_of_bytes()
+        self._missing = [value for value in range(256) if value not in self._byte_ids]
 
     def __repr__(self) -> str:
         return f"ImportedTokenizer(vocab_size={self.vocab_size})"
@@ -117,7 +118,7 @@ class ImportedTokenizer:
         """Return the ids of a text, without start and end; what spells a special token is text.
 
         Raises:
-            UserError: at a lone surrogate.
+            UserError: at a lone surrogate, or a character that the vocabulary cannot write.
         """
         return self._encode(self._rust, text)
 
@@ -125,7 +126,7 @@ class ImportedTokenizer:
         """Return the ids of a text that goes on from another one: what `id_to_bytes` gives for them is the text.
 
         Raises:
-            UserError: at a lone surrogate.
+            UserError: at a lone surrogate, or a character that the vocabulary cannot write.
         """
         return self._encode(self._going_on, text)
 
@@ -133,7 +134,7 @@ class ImportedTokenizer:
         """Return the ids of each text, without start and end.
 
         Raises:
-            UserError: at a lone surrogate.
+            UserError: at a lone surrogate, or a character that the vocabulary cannot write.
         """
         if isinstance(texts, str):
             raise UserError("expected a list of texts, got one text", hint="Put it in a list, or use encode().")
@@ -226,6 +227,8 @@ class ImportedTokenizer:
             ids: list[int] = rust.encode(text, add_special_tokens=False).ids
         except (UnicodeEncodeError, TypeError):
             raise half_character(text) from None
+        if self._missing:
+            self._check_written(text, ids)
         if self.special_ids.isdisjoint(ids):
             return ids
         # A piece of the model's own may be spelt like a special token; its bytes say the same.
@@ -238,6 +241,21 @@ class ImportedTokenizer:
                 else [number]
             )
         ]
+
+    def _check_written(self, text: str, ids: Iterable[int]) -> None:
+        """Refuse a text of which something is lost for want of a byte: the library leaves it out without a word."""
+        missing = set(self._missing)
+        lost = [sign for sign in dict.fromkeys(text) if not missing.isdisjoint(sign.encode())]
+        if not lost:
+            return
+        written = b"".join(self.spelling(i).encode() if i in self.special_ids else self._bytes[i] for i in ids)
+        for sign in lost:
+            if written.count(sign.encode()) < text.count(sign):
+                raise UserError(
+                    f"the model has no way to write the character {visible(sign)} (U+{ord(sign):04X})",
+                    where=f"character {text.index(sign) + 1}",
+                    hint="Its vocabulary lacks a byte of it; remove the character.",
+                )
 
     def _split_at_special(self, rendered: str) -> Iterator[tuple[str, int | None]]:
         """Give the text up to each special token, and that token; then the rest, and None."""
@@ -306,16 +324,16 @@ class ImportedTokenizer:
 
         return [find(number, spelling) for number, spelling in enumerate(self._spellings)]
 
-    def _ids_of_bytes(self) -> list[int]:
+    def _ids_of_bytes(self) -> dict[int, int]:
         numbers = self._rust.get_vocab(with_added_tokens=False)
         names = _BYTE_STAND_INS if self._byte_level else [f"<0x{value:02X}>" for value in range(256)]
-        if missing := [value for value, name in enumerate(names) if name not in numbers]:
-            raise UserError(
-                f"the tokenizer cannot write every text: it has no piece for {len(missing)} of the 256 bytes, "
-                f"{missing[0]:02X} for one",
-                hint="Such a model meets characters it has no ids for; choose one whose tokenizer works on bytes.",
-            )
-        return [numbers[name] for name in names]
+        return {value: numbers[name] for value, name in enumerate(names) if name in numbers}
+
+
+def starts_with(content: Mapping[str, Any], number: int) -> bool:
+    """Tell whether a tokenizer.json puts this id before every text."""
+    ids: list[int] = _rust(content).encode("a", add_special_tokens=True).ids
+    return ids[:1] == [number]
 
 
 def _rust(content: Mapping[str, Any]) -> RustTokenizer:

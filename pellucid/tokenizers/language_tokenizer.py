@@ -47,7 +47,7 @@ def _imported(path: Path, config: dict[str, Any]) -> ImportedTokenizer:
             tuple(int(number) for number in fields["end_ids"]),
             bool(fields["adds_start"]),
         )
-        vocab_size, pad_id = int(config["vocab_size"]), int(config["pad_id"])
+        vocab_size, pad_id = int(config["vocab_size"]), int(config["pad_id"] or 0)
     except (KeyError, TypeError, ValueError) as error:
         raise UserError(
             f"config.json does not describe the tokenizer: {json.dumps(config.get('tokenizer'))}",

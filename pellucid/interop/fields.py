@@ -1,0 +1,94 @@
+"""Settings out of other people's files: asked for by name, and doubted before they are believed."""
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from pellucid.errors import UserError
+from pellucid.models.decoder_only_config import DecoderOnlyConfig
+
+__all__ = ["Fields", "decoder_config"]
+
+Number = TypeVar("Number", int, float)
+
+
+class Fields:
+    """The settings of a model's file.
+
+    Args:
+        values: by name.
+        where: the file, for errors.
+        prefix: what stands before every name in the file.
+    """
+
+    def __init__(self, values: Mapping[str, Any], where: str, prefix: str = "") -> None:
+        self.values = values
+        self.where = where
+        self.prefix = prefix
+
+    def get(self, name: str) -> Any:
+        """Return a setting, None if it is not there."""
+        return self.values.get(self.prefix + name)
+
+    def whole(self, name: str, default: int | None = None) -> int:
+        """Return a whole number.
+
+        Raises:
+            UserError: if it is missing without a default, or something else.
+        """
+        return self._number(name, int, default)
+
+    def real(self, name: str, default: float | None = None) -> float:
+        """Return a number.
+
+        Raises:
+            UserError: if it is missing without a default, or something else.
+        """
+        return self._number(name, float, default)
+
+    def expect(self, name: str, *allowed: object) -> None:
+        """Check that a setting, where it is given, has one of the values that Pellucid computes with.
+
+        Raises:
+            UserError: if it has another, which would change what the model says.
+        """
+        value = self.get(name)
+        if value is not None and value not in allowed:
+            known = " or ".join(repr(one) for one in allowed)
+            raise self.refusal(
+                f"{self.prefix}{name} is {value!r}, which is not known here; expected {known}",
+                "Computed otherwise the model would say something else than it does where it comes from.",
+            )
+
+    def refusal(self, what: str, hint: str) -> UserError:
+        """Return an error about this file."""
+        return UserError(what, where=self.where, hint=hint)
+
+    def _number(self, name: str, kind: type[Number], default: Number | None) -> Number:
+        value = self.get(name)
+        if value is None and default is not None:
+            return default
+        allowed = int if kind is int else int | float
+        if value is None or isinstance(value, bool) or not isinstance(value, allowed):
+            found = "is missing" if value is None else f"is {value!r}, expected a number"
+            raise self.refusal(f"{self.prefix}{name} {found}", "The file may be of another kind of model, or damaged.")
+        return kind(value)
+
+
+def decoder_config(fields: Fields, **settings: Any) -> DecoderOnlyConfig:
+    """Return the shape of a model of ours.
+
+    Raises:
+        UserError: if the sizes do not fit together.
+    """
+    try:
+        return DecoderOnlyConfig(**settings)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise fields.refusal(
+            f"the sizes do not make a model: {'.'.join(map(str, first['loc']))} {first['msg']}".replace(
+                " Value error,", ""
+            ),
+            "The file may be damaged.",
+        ) from error

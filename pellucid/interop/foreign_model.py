@@ -1,0 +1,185 @@
+"""A model of another program, understood: its shape, its weights under our names, its tokenizer."""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import torch
+from torch import Tensor
+
+from pellucid.errors import UserError
+from pellucid.models.decoder_only import DecoderOnly
+from pellucid.models.decoder_only_config import DecoderOnlyConfig
+from pellucid.models.model_files import own_weights
+from pellucid.tokenizers.imported import SpecialIds
+
+__all__ = ["ForeignModel", "ForeignTensors", "Layout", "Shape", "TokenizerFiles", "renamed_weights"]
+
+ForeignTensors: TypeAlias = Mapping[str, Callable[[], Tensor]]
+"""What reads each tensor of a file, by the name it has there."""
+
+_BLOCK = re.compile(r"decoder\.(\d+)\.(.+)\.(weight|bias)")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How another program names and lays out the weights of a decoder.
+
+    Attributes:
+        outside: our part → its name, for what stands outside the blocks.
+        block: name of a block, with `{n}` for its number.
+        inside: our part → its name in a block.
+        transposed: their names of matrices stored as input × output.
+        thirds: our parts that are one third each of a tensor: which.
+        pairs: whether heads of queries and keys turn coordinates 2i and 2i + 1 together; ours turn i and i + d_head/2.
+        passed_over: names of tensors that hold nothing learned.
+    """
+
+    outside: Mapping[str, str]
+    block: str
+    inside: Mapping[str, str]
+    transposed: frozenset[str] = frozenset()
+    thirds: Mapping[str, int] = field(default_factory=dict)
+    pairs: bool = False
+    passed_over: re.Pattern[str] = re.compile("(?!)")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a model is, as its files describe it.
+
+    Attributes:
+        architecture: their name for it.
+        config: the same as a model of ours.
+        vocab_size: rows of the embedding.
+        layout: how the weights are named.
+        warnings: what a user should know.
+    """
+
+    architecture: str
+    config: DecoderOnlyConfig
+    vocab_size: int
+    layout: Layout
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class TokenizerFiles:
+    """What a model's files say about text.
+
+    Attributes:
+        content: what goes to tokenizer.json.
+        special: which ids start and end a text.
+        chat_template: how a conversation is written; None for a model that does not converse.
+        warnings: what a user should know.
+    """
+
+    content: dict[str, Any]
+    special: SpecialIds
+    chat_template: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ForeignModel:
+    """A model as it was found: what it is, its tensors by their own names, its text side.
+
+    Attributes:
+        name: what it calls itself.
+        precision: number format of most of its weights.
+    """
+
+    name: str
+    precision: str
+    shape: Shape
+    tensors: ForeignTensors
+    text: TokenizerFiles
+
+
+def renamed_weights(shape: Shape, tensors: ForeignTensors) -> Iterator[tuple[str, Tensor]]:
+    """Give every weight of the model under our name and in our layout.
+
+    Raises:
+        UserError: if a tensor is missing, has another shape than the model, or is none of the model's.
+    """
+    sought = _sought(shape, tensors)
+    _refuse_unknown(shape, tensors, {theirs for theirs, _, _ in sought.values()})
+    for ours, (theirs, expected, arranged) in sought.items():
+        weight = arranged(tensors[theirs]())
+        if weight.shape != expected:
+            raise UserError(
+                f"the tensor {theirs} does not fit the model: as {ours} its shape is {list(weight.shape)}, "
+                f"expected {list(expected)}",
+                hint="The file says it holds a model of other sizes; it may be damaged.",
+            )
+        yield ours, weight.contiguous()
+
+
+_Arrange: TypeAlias = Callable[[Tensor], Tensor]
+
+
+def _sought(shape: Shape, tensors: ForeignTensors) -> dict[str, tuple[str, torch.Size, _Arrange]]:
+    """Return, for each weight of ours, the tensor it comes from, its shape, and how it is arranged."""
+    with torch.device("meta"):  # shapes only, no memory
+        model = DecoderOnly(shape.config, shape.vocab_size, None)
+    sought = {}
+    for ours, weight in own_weights(model).items():
+        theirs = _their_name(shape.layout, ours)
+        if theirs not in tensors:
+            raise UserError(
+                f"the tensor {theirs} is missing, which holds {ours}",
+                hint="The file may be cut off, or only a part of a model (an adapter, one of several files).",
+            )
+        sought[ours] = theirs, weight.shape, _arrangement(shape, ours, theirs)
+    return sought
+
+
+def _their_name(layout: Layout, ours: str) -> str:
+    if match := _BLOCK.fullmatch(ours):
+        number, part, kind = match.groups()
+        return f"{layout.block.format(n=number)}.{layout.inside[part]}.{kind}"
+    part, _, kind = ours.rpartition(".")
+    return f"{layout.outside[part]}.{kind}"
+
+
+def _arrangement(shape: Shape, ours: str, theirs: str) -> _Arrange:
+    layout, config = shape.layout, shape.config
+    part = _BLOCK.sub(r"\2", ours)
+    steps: list[_Arrange] = []
+    if ours.endswith(".weight") and any(theirs.endswith(f".{name}.weight") for name in layout.transposed):
+        steps.append(lambda weight: weight.T)
+    if part in layout.thirds:
+        third = layout.thirds[part]
+        steps.append(lambda weight: weight.chunk(3)[third] if len(weight) % 3 == 0 else weight)
+    if layout.pairs and part in ("self_attention.query", "self_attention.key"):
+        heads = config.n_heads if part.endswith("query") else config.kv_heads
+        steps.append(lambda weight: _halves(weight, heads))
+
+    def arrange(weight: Tensor) -> Tensor:
+        for step in steps:
+            weight = step(weight)
+        return weight
+
+    return arrange
+
+
+def _halves(weight: Tensor, heads: int) -> Tensor:
+    """Move coordinates 2i and 2i + 1 of each head to i and i + d_head/2; the rows of a matrix, or a bias."""
+    if len(weight) % (2 * heads):
+        return weight  # of a wrong shape, which is told next
+    return weight.unflatten(0, (heads, -1, 2)).transpose(1, 2).flatten(0, 2)
+
+
+def _refuse_unknown(shape: Shape, tensors: ForeignTensors, used: Collection[str]) -> None:
+    # A tied output matrix may be stored a second time.
+    output = f"{shape.layout.outside['output_embedding']}.weight" if shape.config.tie_embeddings else ""
+    left = [
+        name for name in tensors if name not in used and name != output and not shape.layout.passed_over.fullmatch(name)
+    ]
+    if left:
+        raise UserError(
+            f"the tensor {left[0]} is none of those that {shape.architecture} has"
+            + (f", nor are {len(left) - 1} others" if len(left) > 1 else ""),
+            hint="Without it the model would say something else than it does where it comes from.",
+        )

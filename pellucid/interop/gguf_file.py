@@ -1,0 +1,85 @@
+"""GGUF, the file of llama.cpp and its kin: settings, vocabulary and weights in one, often in blocks of a few bits."""
+
+import struct
+from collections import Counter
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy
+import torch
+from torch import Tensor
+
+from pellucid.errors import UserError
+from pellucid.interop.foreign_model import ForeignModel
+from pellucid.interop.gguf_shapes import gguf_shape
+from pellucid.interop.gguf_tokenizer import gguf_text
+
+__all__ = ["MAGIC", "read_gguf"]
+
+MAGIC = b"GGUF"
+_DAMAGE = (ValueError, KeyError, IndexError, TypeError, OverflowError, struct.error, UnicodeDecodeError)
+
+
+def read_gguf(path: Path) -> ForeignModel:
+    """Read what a GGUF file holds; weights are read, and unpacked, when they are asked for.
+
+    Raises:
+        UserError: if the package `gguf` is missing, the file is damaged, or its model is of an unknown kind.
+    """
+    gguf = _package()
+    try:
+        reader = gguf.GGUFReader(path)
+        settings: dict[str, Any] = {name: field.contents() for name, field in reader.fields.items()}
+        tensors = {tensor.name: partial(_unpacked, gguf, tensor, str(path)) for tensor in reader.tensors}
+        formats: Counter[str] = Counter()
+        for tensor in reader.tensors:
+            formats[tensor.tensor_type.name] += int(tensor.n_elements)
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror or error}", where=str(path)) from error
+    except _DAMAGE as error:
+        raise UserError(
+            f"{path.name} is no whole GGUF file: {error}", where=str(path), hint="Copy or download the file again."
+        ) from error
+    if settings.get("split.count", 1) not in (0, 1):
+        raise UserError(
+            f"{path.name} is one of {settings['split.count']} parts of a model",
+            where=str(path),
+            hint="Join them with llama.cpp's `llama-gguf-split --merge`, then import the whole.",
+        )
+    shape = gguf_shape(settings, tensors, str(path))
+    name = str(settings.get("general.name") or path.stem)
+    precision = formats.most_common(1)[0][0] if formats else ""
+    return ForeignModel(name, precision, shape, tensors, gguf_text(settings, str(path)))
+
+
+def _package() -> Any:
+    try:
+        import gguf
+    except ImportError as error:
+        raise UserError(
+            "reading GGUF needs the package gguf, which is not installed",
+            hint="Install it: `pip install 'pellucid[gguf]'`.",
+        ) from error
+    return gguf
+
+
+def _unpacked(gguf: Any, tensor: Any, where: str) -> Tensor:
+    """Return a tensor as it is, if it is a float of 16 or 32 bits, else as the float32 that its blocks stand for."""
+    kind = tensor.tensor_type
+    shape = tuple(int(size) for size in reversed(tensor.shape))
+    try:
+        if kind.name in ("F32", "F16"):
+            return torch.from_numpy(numpy.array(tensor.data)).reshape(shape)
+        wide = torch.from_numpy(numpy.ascontiguousarray(gguf.quants.dequantize(tensor.data, kind))).reshape(shape)
+    except NotImplementedError as error:
+        raise UserError(
+            f"the tensor {tensor.name} is packed as {kind.name}, which the package gguf cannot unpack",
+            where=where,
+            hint="Choose a file with other packing: Q8_0, Q4_K_M and their like can be read.",
+        ) from error
+    except _DAMAGE as error:
+        raise UserError(
+            f"the tensor {tensor.name} is damaged: {error}", where=where, hint="Copy or download the file again."
+        ) from error
+    return wide.bfloat16() if kind.name == "BF16" else wide

@@ -1,0 +1,113 @@
+"""A GGUF file or a Hugging Face folder → a model folder of Pellucid."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pellucid.errors import UserError
+from pellucid.interop.foreign_model import ForeignModel, renamed_weights
+from pellucid.interop.gguf_file import MAGIC, read_gguf
+from pellucid.interop.huggingface_folder import read_huggingface_folder
+from pellucid.storage.files import new_folder, write_text
+from pellucid.storage.model_folder import check_output, write_config, write_json
+from pellucid.storage.tensors import write_tensors
+from pellucid.tokenizers.chat_template import CHAT_TEMPLATE, ChatTemplate
+from pellucid.tokenizers.imported import ImportedTokenizer
+
+__all__ = ["Imported", "import_model"]
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What was imported.
+
+    Attributes:
+        name: what the model calls itself.
+        architecture: the family it is of.
+        parameters: numbers in all; a tied matrix counts once.
+        vocab_size: ids.
+        context: tokens that are read at once.
+        chat: whether it came with a chat template.
+        warnings: what the user should know.
+    """
+
+    name: str
+    architecture: str
+    parameters: int
+    vocab_size: int
+    context: int
+    chat: bool
+    warnings: tuple[str, ...]
+
+
+def import_model(source: str | Path, output: str | Path, *, overwrite: bool = False) -> Imported:
+    """Read another program's model and write it as a folder of Pellucid, whole or not at all.
+
+    Weights of 16 bits stay so; packed ones become float32.
+
+    Args:
+        source: a GGUF file, or a folder in Hugging Face's form.
+        output: the folder to write.
+        overwrite: whether a model that stands there may be replaced.
+
+    Raises:
+        UserError: if the source is missing, damaged, of an unknown kind, or has a tensor or setting that is not known.
+    """
+    source, output = Path(source), Path(output)
+    check_output(output, resume=False, overwrite=overwrite)
+    model = _read(source)
+    try:
+        return _written(model, output, overwrite)
+    except UserError as error:
+        raise UserError(error.what, where=error.where or str(source), hint=error.hint) from error
+
+
+def _read(source: Path) -> ForeignModel:
+    if source.is_dir():
+        if not (source / "config.json").is_file():
+            raise UserError(
+                f"{source} holds no model in Hugging Face's form: config.json is missing",
+                where=str(source),
+                hint="Name a folder with config.json, model.safetensors and tokenizer.json, or a GGUF file.",
+            )
+        return read_huggingface_folder(source)
+    if not source.is_file():
+        raise UserError(f"there is no {source}", where=str(source), hint="Name a GGUF file, or a Hugging Face folder.")
+    with source.open("rb") as file:
+        if file.read(4) != MAGIC:
+            raise UserError(
+                f"{source.name} is no GGUF file",
+                where=str(source),
+                hint="Of Hugging Face's form name the folder, not a file in it.",
+            )
+    return read_gguf(source)
+
+
+def _written(model: ForeignModel, output: Path, overwrite: bool) -> Imported:
+    shape, text = model.shape, model.text
+    tokenizer = ImportedTokenizer(text.content, text.special, shape.vocab_size)
+    if text.chat_template is not None:
+        ChatTemplate(text.chat_template, tokenizer)  # refuses what is no template
+    with new_folder(output, replace=overwrite) as folder:
+        weights = dict(renamed_weights(shape, model.tensors))
+        write_tensors(folder / "model.safetensors", weights)
+        tokenizer.save(folder / "tokenizer.json")
+        if text.chat_template is not None:
+            write_text(folder / CHAT_TEMPLATE, text.chat_template)
+        imported = {"name": model.name, "architecture": shape.architecture, "precision": model.precision}
+        write_json(folder / "report.json", {"imported": imported})
+        fields = {
+            "model": shape.config.model_dump(mode="json"),
+            "vocab_size": shape.vocab_size,
+            "pad_id": None,  # every id is a token
+            "tokenizer": text.special._asdict(),
+        }
+        write_config(folder, "language-model", fields)
+    return Imported(
+        model.name,
+        shape.architecture,
+        sum(weight.numel() for weight in weights.values()),
+        shape.vocab_size,
+        shape.config.max_positions,
+        text.chat_template is not None,
+        (*shape.warnings, *text.warnings),
+    )
