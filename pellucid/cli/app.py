@@ -29,10 +29,15 @@ _COMMANDS = {
     "demo": ("pellucid.cli.demo:demo", "Train the built-in zh→en translator and translate with it."),
     "doctor": ("pellucid.cli.doctor:doctor", "Say what is wrong with a text, by file and line."),
     "translate": ("pellucid.cli.translate:translate", "Translate a text with a trained model."),
-    "score": ("pellucid.cli.score:score", "Give the log-probability of given translations, per token and in total."),
+    "generate": ("pellucid.cli.generate:generate", "Let a language model go on with a text."),
+    "chat": ("pellucid.cli.chat:chat", "Talk to a language model that has been taught to converse."),
+    "score": (
+        "pellucid.cli.score:score",
+        "Give the log-probability of given translations or texts, per token and in total.",
+    ),
     "evaluate": (
         "pellucid.cli.evaluate:evaluate",
-        "Measure a translator (BLEU, chrF) or word vectors (analogies, similarity).",
+        "Measure a translator (BLEU, chrF), a language model (perplexity) or word vectors (analogies).",
     ),
     "align": ("pellucid.cli.align:align", "Align the words of parallel text."),
     "import": (

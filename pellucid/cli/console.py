@@ -27,9 +27,11 @@ __all__ = [
     "cell",
     "data",
     "data_json",
+    "data_part",
     "error",
     "own_mistake",
     "progress",
+    "prompt",
     "say",
     "set_quiet",
     "table",
@@ -72,6 +74,11 @@ def data(text: str) -> None:
         _print(text, sys.stdout)
 
 
+def data_part(text: str) -> None:
+    """Print a part of the result to stdout as it comes: no line end behind it."""
+    _print(text, sys.stdout, end="")
+
+
 def data_json(value: object) -> None:
     """Print `value`, made of dicts, lists, numbers and strings, as one line of JSON to stdout.
 
@@ -85,6 +92,12 @@ def say(text: str = "") -> None:
     """Print a line of talk to stderr, unless quiet."""
     if not _quiet:
         _talk(text)
+
+
+def prompt(mark: str) -> None:
+    """Print to a terminal the mark behind which somebody types; it goes to stderr, as talk does."""
+    if sys.stderr is not None and _is_terminal(sys.stderr) and not _quiet:
+        _print(mark, sys.stderr, end="")
 
 
 def warn(text: str) -> None:
@@ -276,13 +289,13 @@ def _talk(text: str) -> None:
         _print(text, sys.stderr)
 
 
-def _print(text: str, stream: TextIO | None) -> None:
+def _print(text: str, stream: TextIO | None, end: str = "\n") -> None:
     if stream is None:  # closed by whoever started the program, as by `>&-`
         if stream is sys.stdout:
             raise UserError("standard output is closed", where="standard output", hint="Write to a file with `-o`.")
         return
     try:
-        stream.write(text + "\n")
+        stream.write(text + end)
         stream.flush()
     except BrokenPipeError:
         raise

@@ -68,8 +68,8 @@ class ModelFlags(Flags):
     device: str = "auto"
     """Where the model runs: auto, cpu, cuda, cuda:1 …"""
 
-    precision: Literal["auto", "float32", "bfloat16"] = "auto"
-    """Number format of the model's arithmetic."""
+    precision: Literal["auto", "float32", "bfloat16", "int8"] = "auto"
+    """Number format of the model's arithmetic; int8 for language models only."""
 
 
 @Parameter(name="*")

@@ -2,8 +2,6 @@
 
 import json
 import re
-import sys
-from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
@@ -14,9 +12,9 @@ from cyclopts import Parameter
 
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, ModelFlags
+from pellucid.cli.text_lines import is_interactive, text_lines
 from pellucid.corpus.counts import counted
-from pellucid.corpus.text_files import read_lines
-from pellucid.errors import UsageError, UserError
+from pellucid.errors import UsageError
 from pellucid.storage.files import new_file
 
 if TYPE_CHECKING:
@@ -139,15 +137,13 @@ def translate(
         _translate_text(translator, text, prefix, form, output, settings)
         return
     notices = _Notices()
-    if file in (None, "-") and sys.stdin is None:
-        raise UserError("standard input is closed", where="standard input", hint="Name a file, or give --text.")
-    interactive = file in (None, "-") and sys.stdin.isatty()
+    interactive = is_interactive(file)
     if interactive:
         console.say("Type a line to translate it; Ctrl-D ends.")
     with ExitStack() as stack:
         out = None if output is None else stack.enter_context(new_file(output))
         bar = stack.enter_context(console.progress("Translating", unit="lines"))
-        lines = _lines(file)
+        lines = text_lines(file)
         number = 0
         while chunk := list(islice(lines, 1 if interactive else _CHUNK)):
             done = translator.translate(chunk, prefix=prefix, alignment=alignment, **settings)
@@ -209,27 +205,6 @@ class _Notices:
     def sum_up(self) -> None:
         if self.told > _TOLD:
             console.warn(f"{self.told:,} warnings about {counted(self.lines, 'line')}; --json has all of them")
-
-
-def _lines(file: str | None) -> Iterator[str]:
-    """Yield the lines of a file or of standard input, a byte order mark taken away."""
-    name, numbered = ("standard input", _stdin_lines()) if file in (None, "-") else (str(file), read_lines(str(file)))
-    for number, line in numbered:
-        if number == 1:
-            line = line.removeprefix(b"\xef\xbb\xbf")
-        try:
-            yield line.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise UserError(
-                f"not UTF-8: byte {error.start + 1} of the line is 0x{line[error.start]:02x}",
-                where=f"{name}:{number}",
-                hint="Convert the text, as in `iconv -f LATIN1 -t UTF-8`; lines before this one are fine.",
-            ) from error
-
-
-def _stdin_lines() -> Iterator[tuple[int, bytes]]:
-    for number, line in enumerate(sys.stdin.buffer, 1):
-        yield number, line.removesuffix(b"\n").removesuffix(b"\r")
 
 
 def _one_line(text: str) -> str:

@@ -1,14 +1,14 @@
 """A prompt in, text out; and how probable a given text is."""
 
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, overload
 
 from pellucid.corpus.counts import counted
 from pellucid.errors import UserError
 from pellucid.generation.checks import Notice, looping
 from pellucid.generation.continuation import Continuation, Drawn, Vocabulary, continue_all
-from pellucid.generation.conversation import Conversation
+from pellucid.generation.conversation import Conversation, Message
 from pellucid.generation.decoder import BatchDecoder, ModelDecoder
 from pellucid.generation.generated import GeneratedToken, Generation, Sample, TokenOdds
 from pellucid.generation.sampling_config import SamplingConfig
@@ -128,7 +128,7 @@ class LanguageModel:
         """
         return self._stream(prompt, self.prompt_ids(prompt), self.settings(**settings))
 
-    def chat(self, messages: Sequence[Mapping[str, str]], **settings: Any) -> Generation:
+    def chat(self, messages: Sequence[Message], **settings: Any) -> Generation:
         """Answer in a conversation.
 
         Args:
@@ -141,7 +141,7 @@ class LanguageModel:
         said, ids = self._conversation_ids(messages)
         return self._continue([said], [ids], self.settings(**settings), None)[0]
 
-    def chat_stream(self, messages: Sequence[Mapping[str, str]], **settings: Any) -> Stream:
+    def chat_stream(self, messages: Sequence[Message], **settings: Any) -> Stream:
         """Answer in a conversation and give the text as it comes.
 
         Args:
@@ -152,6 +152,15 @@ class LanguageModel:
             UserError: as `chat`.
         """
         return self._stream(*self._conversation_ids(messages), self.settings(**settings))
+
+    def has_room(self, messages: Sequence[Message], **settings: Any) -> bool:
+        """Tell whether a conversation leaves room in the context for an answer: for all new tokens, or for half of it.
+
+        Raises:
+            UserError: as `chat`.
+        """
+        answer = min(self.settings(**settings).tokens, self.context // 2)
+        return len(self._conversation_ids(messages)[1]) + answer <= self.context
 
     def score(self, text: str, given: str = "", *, stride: int | None = None) -> TextScore:
         """Tell how probable a text is after another one: the log-probability of each token, natural logarithm.
@@ -227,7 +236,7 @@ class LanguageModel:
         ids = [piece.id for piece in pieces]
         return ids[:count], ids[count:]
 
-    def _conversation_ids(self, messages: Sequence[Mapping[str, str]]) -> tuple[str, list[int]]:
+    def _conversation_ids(self, messages: Sequence[Message]) -> tuple[str, list[int]]:
         if self.conversation is None:
             raise UserError(
                 "the model has not been taught to converse: it has no chat template",

@@ -1,0 +1,47 @@
+"""Lines of text from a file or from standard input: always UTF-8, a fault named by its line."""
+
+import sys
+from collections.abc import Iterator
+
+from pellucid.corpus.text_files import read_lines
+from pellucid.errors import UserError
+
+__all__ = ["is_interactive", "text_lines"]
+
+
+def is_interactive(file: str | None) -> bool:
+    """Tell whether somebody types the lines: there is no file, and standard input is a terminal.
+
+    Raises:
+        UserError: if standard input is to be read and is closed.
+    """
+    if file not in (None, "-"):
+        return False
+    if sys.stdin is None:
+        raise UserError("standard input is closed", where="standard input", hint="Name a file, or give the text.")
+    return sys.stdin.isatty()
+
+
+def text_lines(file: str | None) -> Iterator[str]:
+    """Yield the lines of a file, or of standard input for None and -, a byte order mark taken away.
+
+    Raises:
+        UserError: at the first line that is not UTF-8, with its number.
+    """
+    name, numbered = ("standard input", _stdin_lines()) if file in (None, "-") else (str(file), read_lines(str(file)))
+    for number, line in numbered:
+        if number == 1:
+            line = line.removeprefix(b"\xef\xbb\xbf")
+        try:
+            yield line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise UserError(
+                f"not UTF-8: byte {error.start + 1} of the line is 0x{line[error.start]:02x}",
+                where=f"{name}:{number}",
+                hint="Convert the text, as in `iconv -f LATIN1 -t UTF-8`; lines before this one are fine.",
+            ) from error
+
+
+def _stdin_lines() -> Iterator[tuple[int, bytes]]:
+    for number, line in enumerate(sys.stdin.buffer, 1):
+        yield number, line.removesuffix(b"\n").removesuffix(b"\r")
