@@ -1,6 +1,6 @@
 """The shape of a language model: what is chosen when it is built, and never asked again in a forward pass."""
 
-from typing import Literal, Self
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -28,7 +28,7 @@ class RotaryScaling(BaseModel):
     original_positions: int = Field(gt=0, description="the context that the model was first trained with, tokens")
 
     @model_validator(mode="after")
-    def _in_order(self) -> Self:
+    def _in_order(self) -> "RotaryScaling":
         if self.low_frequency >= self.high_frequency:
             raise ValueError(
                 f"low_frequency {self.low_frequency:g} is not below high_frequency {self.high_frequency:g}:"
@@ -87,7 +87,7 @@ class DecoderOnlyConfig(BaseModel):
     attention_dropout: float = Field(0.0, ge=0, lt=1, description="share of the attention weights dropped in training")
 
     @model_validator(mode="after")
-    def _sizes_fit(self) -> Self:
+    def _sizes_fit(self) -> "DecoderOnlyConfig":
         if self.d_head is None and self.d_model % self.n_heads:
             raise ValueError(
                 f"d_model {self.d_model} is not a multiple of n_heads {self.n_heads}:"
