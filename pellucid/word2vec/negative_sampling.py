@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 
 from numba import float32, int64, uint32, uint64
 
+from pellucid import lanes, meeting
 from pellucid.kernels import kernel, kernel_using
-from pellucid.word2vec import lanes, meeting, parts, updates
-from pellucid.word2vec.meeting import meet
+from pellucid.meeting import meet
+from pellucid.word2vec import parts, updates
 from pellucid.word2vec.parts import lay_out, merge, start_of, step_of
 from pellucid.word2vec.updates import (
     TARGETS_AT_ONCE,

@@ -24,8 +24,9 @@ import numpy
 from numba import int32, int64, uint32, uint64
 from numpy.typing import NDArray
 
+from pellucid import lanes
 from pellucid.kernels import kernel, kernel_using
-from pellucid.word2vec import lanes, updates
+from pellucid.word2vec import updates
 from pellucid.word2vec.updates import add_movement, copy_row, prefetch_row
 
 __all__ = [
@@ -79,7 +80,7 @@ class Desks(NamedTuple):
         drawn: int64, addresses of all false targets of the part, those of a window one after another.
         errors: float32, see `updates.update_pairs`.
         spare: float32 [2 (negative + 1), width], rows to work with.
-        loss: float32 [32], see `lanes.truth`.
+        loss: float32 [32], see `updates.py`.
         nats: float64 [1], the loss where it is summed up as it is (`softmax.py`).
     """
 

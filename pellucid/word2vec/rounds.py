@@ -16,10 +16,10 @@ import numpy
 from numpy.typing import NDArray
 
 from pellucid.errors import UserError
+from pellucid.meeting import new_meeting
 from pellucid.randomness import derived_seed
 from pellucid.word2vec.config import VectorsConfig
 from pellucid.word2vec.huffman import huffman_tree
-from pellucid.word2vec.meeting import new_meeting
 from pellucid.word2vec.negative_sampling import negative_sampling
 from pellucid.word2vec.noise import noise_table
 from pellucid.word2vec.parts import Plan, Text, cut_into_parts, new_desks, new_rows
@@ -198,7 +198,7 @@ def cbow_weights(config: VectorsConfig) -> NDArray[numpy.float32]:
 
 
 def loss_of(product: NDArray[numpy.float32]) -> float:
-    """Return −log Π p of a desk, nats; see `lanes.truth`."""
+    """Return −log Π p of a desk, nats; see `updates.py`."""
     mantissas, exponents = product[:16].astype(numpy.float64), product[16:32].view(numpy.int32)
     return float(-numpy.log(mantissas).sum() - numpy.log(2) * exponents.sum(dtype=numpy.int64))
 

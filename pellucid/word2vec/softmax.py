@@ -11,8 +11,9 @@ from typing import Any
 import numpy
 from numba import int64, uint64
 
+from pellucid import lanes
 from pellucid.kernels import kernel, kernel_using
-from pellucid.word2vec import lanes, parts, updates
+from pellucid.word2vec import parts, updates
 from pellucid.word2vec.parts import lay_out, step_of
 
 __all__ = ["full_step", "path_step", "softmax_rounds"]

@@ -3,18 +3,26 @@
     update_pairs    each of some inputs tells the true target from the false ones (skip-gram)
     update_mean     the mean or sum of the inputs does (CBOW)
 
-These are Numba intrinsics, for rows and in instructions as in `lanes.py`; `tests/word2vec/plain_training.py` has the
+These are Numba intrinsics, for rows and in the instructions of `lanes.py`; `tests/word2vec/plain_training.py` has the
 same in a few lines of NumPy.
+
+The loss comes nearly free: −Σ log p is −log Π p, and a product is one multiplication an update. Its exponent is taken
+off after each into an integer, so that it never leaves the range of a float; two numbers a lane are all that is kept.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
+from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from pellucid.word2vec.lanes import (
+from pellucid.lanes import (
+    LANES,
     ROW_BYTES,
     Builder,
+    Floats,
+    Ints,
     Value,
     address_at,
     along_row,
@@ -25,13 +33,14 @@ from pellucid.word2vec.lanes import (
     load,
     multiply_add,
     own_row,
+    pointer,
     prefetch,
+    sigmoid,
     splat,
     spread,
     spread_lane,
     store,
     store_anywhere,
-    truth,
     variables,
 )
 
@@ -67,7 +76,7 @@ def update_pairs(
         targets: address of a list of addresses of rows.
         rate: learning rate.
         errors: address of 8 floats an input to work with, and 8 more.
-        loss: see `lanes.truth`.
+        loss: see `_truth`.
     """
     n, true, length = _literal(n_targets), _literal(n_true), _literal(chunks)
     signs = [1.0 if j < true else -1.0 if j < n else 0.0 for j in range(TARGETS_AT_ONCE)]
@@ -85,7 +94,7 @@ def update_pairs(
                 vectors: list[Value | None] = []
                 for own in sums[two : two + 2]:
                     vectors += [*own, *[None] * (TARGETS_AT_ONCE - n)]
-                _, error = truth(builder, lane_sums(builder, vectors), signs * len(sums[two : two + 2]), loss)
+                _, error = _truth(builder, lane_sums(builder, vectors), signs * len(sums[two : two + 2]), loss)
                 offset = builder.add(place, constant(two * _ERRORS_BYTES))
                 store_anywhere(builder, builder.fmul(error, rates), errors, offset)
 
@@ -130,7 +139,7 @@ def update_mean(
         inputs, n_inputs: address of a list of addresses of rows (int64), and its length, at least 1.
         targets: address of a list of addresses of rows.
         rate: learning rate.
-        loss: see `lanes.truth`.
+        loss: see `_truth`.
     """
     n, true, length = _literal(n_targets), _literal(n_true), _literal(chunks)
     signs = [1.0 if j < true else -1.0 for j in range(n)]
@@ -156,7 +165,7 @@ def update_mean(
                 builder.store(multiply_add(builder, h, load(builder, other, offset), builder.load(place)), place)
 
         along_row(builder, length, add_products)
-        _, error = truth(builder, lane_sums(builder, [builder.load(place) for place in sums]), signs, loss)
+        _, error = _truth(builder, lane_sums(builder, [builder.load(place) for place in sums]), signs, loss)
         error = builder.fmul(error, spread(builder, rate))
         steps = [spread_lane(builder, error, j) for j in range(n)]
         input_weights = spread(builder, input_weight)
@@ -280,3 +289,33 @@ def _literal(kind: Any) -> int:
     if not isinstance(kind, types.IntegerLiteral):
         raise TypeError("the sizes of a window must be constants where it is called")
     return int(kind.literal_value)
+
+
+def _truth(builder: Builder, scores: Value, signs: Sequence[float], loss: Value) -> tuple[Value, Value]:
+    """Emit the probability given to the truth in each lane, σ(sign · score), and the errors, sign · (1 − σ).
+
+    The error is what a score ought to rise by: the gradient of log σ(sign · score). The probabilities are multiplied
+    into the loss.
+
+    Args:
+        signs: 1 for a true pair, −1 for a false one, 0 for a lane that counts for nothing.
+        loss: address of 16 floats between 1 and 2 and then 16 int32; Π p of a lane is float · 2^integer.
+    """
+    sign = ir.Constant(Floats, [*signs, *[0.0] * (LANES - len(signs))])
+    used = ir.Constant(
+        ir.VectorType(ir.IntType(1), LANES), [lane < len(signs) and signs[lane] != 0 for lane in range(LANES)]
+    )
+    probability = builder.select(used, sigmoid(builder, builder.fmul(scores, sign)), splat(1))
+    _note_loss(builder, loss, probability)
+    return probability, builder.fmul(sign, builder.fsub(splat(1), probability))
+
+
+def _note_loss(builder: Builder, loss: Value, probability: Value) -> None:
+    """Emit Π p ← Π p · probability, its exponent moved to the integer."""
+    bits = builder.bitcast(builder.fmul(load(builder, loss, constant(0)), probability), Ints)
+    place = pointer(builder, loss, constant(ROW_BYTES), Ints)
+    exponent = builder.sub(builder.lshr(bits, ir.Constant(Ints, [23] * LANES)), ir.Constant(Ints, [127] * LANES))
+    builder.store(builder.add(builder.load(place, align=64), exponent), place, align=64)
+    fraction = builder.and_(bits, ir.Constant(Ints, [0x7FFFFF] * LANES))
+    mantissa = builder.or_(fraction, ir.Constant(Ints, [0x3F800000] * LANES))
+    store(builder, builder.bitcast(mantissa, Floats), loss, constant(0))

@@ -12,7 +12,7 @@ from numba import int32, int64, types, uint64
 from numpy.typing import NDArray
 
 from pellucid.kernels import kernel
-from pellucid.word2vec.lanes import Builder, Int64, instruction
+from pellucid.lanes import Builder, Int64, instruction
 
 __all__ = ["Scan", "WordTable", "renumber"]
 

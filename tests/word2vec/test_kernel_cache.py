@@ -46,7 +46,7 @@ def test_the_second_process_compiles_nothing_and_an_edited_callee_is_noticed(pac
     first, second = outcome(package, NUMBA_CACHE_DIR=""), outcome(package, NUMBA_CACHE_DIR="")
     assert first[:2] == ["0", "1"] and second[:2] == ["1", "0"]
     assert first[2] == second[2]
-    lanes = package / "word2vec" / "lanes.py"
+    lanes = package / "lanes.py"
     edited = lanes.read_text(encoding="utf-8").replace("0.6931471806, 1.0)", "0.6931471806, 3.0)")
     lanes.write_text(edited, encoding="utf-8")
     third = outcome(package, NUMBA_CACHE_DIR="")

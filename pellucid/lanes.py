@@ -1,13 +1,10 @@
 """Sixteen numbers at a time: instructions for Numba's kernels, written out as LLVM's.
 
-Left alone, a compiler does not find the fast form of a Word2Vec update, in which sums of many products stay in
-registers and each row of numbers is read and written once. Here its words are spelt out, for rows of `float32` that
-begin on a multiple of 64 bytes and whose length is a multiple of 16: loading and storing, sums over lanes, the
-sigmoid, the loss. `updates.py` says with them what Word2Vec does. LLVM splits vectors of 16 into what the processor
-has (two of 8 with AVX2, four of 4 with NEON).
-
-The loss comes nearly free: −Σ log p is −log Π p, and a product is one multiplication an update. Its exponent is taken
-off after each into an integer, so that it never leaves the range of a float; two numbers a lane are all that is kept.
+Left alone, a compiler does not find the fast form of a Word2Vec update or of a matrix's product with a vector, in which
+sums of many products stay in registers and each row of numbers is read once. Here its words are spelt out, for rows of
+`float32` that begin on a multiple of 64 bytes and whose length is a multiple of 16: loading and storing, sums over
+lanes, the exponential, the sigmoid. `word2vec/updates.py` and `models/compiled/` say with them what is computed. LLVM
+splits vectors of 16 into what the processor has (two of 8 with AVX2, four of 4 with NEON).
 """
 
 from collections.abc import Callable, Sequence
@@ -23,23 +20,29 @@ __all__ = [
     "ROW_BYTES",
     "Float",
     "Floats",
+    "Int32",
     "Int64",
+    "Ints",
     "address_at",
     "along_row",
     "broadcast",
     "constant",
+    "exponential",
     "instruction",
     "lane_sums",
+    "largest",
     "load",
     "multiply_add",
     "own_row",
+    "pointer",
     "prefetch",
+    "sigmoid",
+    "smallest",
     "splat",
     "spread",
     "spread_lane",
     "store",
     "store_anywhere",
-    "truth",
     "variables",
 ]
 
@@ -56,6 +59,7 @@ Value = Any
 # 2^r for −½ ≤ r ≤ ½ as a polynomial, highest power first; its error is below 2e-7 of the value.
 _POWER_OF_TWO = (0.0013333558, 0.0096181291, 0.0555041087, 0.2402265070, 0.6931471806, 1.0)
 _LOG2_E = 1.4426950408889634
+_EXPONENT = 87.0  # e^±87 are floats
 _FURTHEST = 40.0  # a score beyond ±40·ln 2 = ±27.7 counts as that: its sigmoid is 1e-12, or 1 to a float's last digit
 
 
@@ -81,27 +85,27 @@ def multiply_add(builder: Builder, a: Value, b: Value, c: Value) -> Value:
 
 def load(builder: Builder, address: Value, offset: Value) -> Value:
     """Emit a vector's reading from a multiple of 64."""
-    return builder.load(_pointer(builder, address, offset, Floats), align=64)
+    return builder.load(pointer(builder, address, offset, Floats), align=64)
 
 
 def store(builder: Builder, vector: Value, address: Value, offset: Value) -> None:
     """Emit a vector's writing to a multiple of 64."""
-    builder.store(vector, _pointer(builder, address, offset, Floats), align=64)
+    builder.store(vector, pointer(builder, address, offset, Floats), align=64)
 
 
 def store_anywhere(builder: Builder, vector: Value, address: Value, offset: Value) -> None:
     """Emit a vector's writing to a multiple of 4."""
-    builder.store(vector, _pointer(builder, address, offset, Floats), align=4)
+    builder.store(vector, pointer(builder, address, offset, Floats), align=4)
 
 
 def address_at(builder: Builder, addresses: Value, index: Value) -> Value:
     """Emit the reading of one of a list of addresses."""
-    return builder.load(_pointer(builder, addresses, builder.mul(index, constant(8)), Int64))
+    return builder.load(pointer(builder, addresses, builder.mul(index, constant(8)), Int64))
 
 
 def broadcast(builder: Builder, address: Value, offset: Value) -> Value:
     """Emit a vector of the one float at an address."""
-    number = builder.load(_pointer(builder, address, offset, Float))
+    number = builder.load(pointer(builder, address, offset, Float))
     return spread(builder, number)
 
 
@@ -151,11 +155,11 @@ def variables(builder: Builder, count: int) -> list[Value]:
 
 def prefetch(builder: Builder, address: Value, offset: Value) -> None:
     """Emit the wish for 64 bytes that will be read soon."""
-    byte = ir.IntType(8).as_pointer()
+    byte = ir.IntType(8).aspointer()
     kind = ir.FunctionType(ir.VoidType(), [byte, Int32, Int32, Int32])
     ask = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
     reading, keep_it, data = ir.Constant(Int32, 0), ir.Constant(Int32, 3), ir.Constant(Int32, 1)
-    builder.call(ask, [_pointer(builder, address, offset, ir.IntType(8)), reading, keep_it, data])
+    builder.call(ask, [pointer(builder, address, offset, ir.IntType(8)), reading, keep_it, data])
 
 
 def lane_sums(builder: Builder, vectors: Sequence[Value | None]) -> Value:
@@ -177,23 +181,28 @@ def lane_sums(builder: Builder, vectors: Sequence[Value | None]) -> Value:
     return level[0]
 
 
-def truth(builder: Builder, scores: Value, signs: Sequence[float], loss: Value) -> tuple[Value, Value]:
-    """Emit the probability given to the truth in each lane, σ(sign · score), and the errors, sign · (1 − σ).
+def exponential(builder: Builder, vector: Value) -> Value:
+    """Emit e^x; 0 from −87 down, about the smallest that a float holds, and no more than e^87."""
+    bounded = largest(builder, smallest(builder, vector, splat(_EXPONENT)), splat(-_EXPONENT))
+    value = _power_of_two(builder, builder.fmul(bounded, splat(_LOG2_E)))
+    return builder.select(builder.fcmp_ordered(">", vector, splat(-_EXPONENT)), value, splat(0))
 
-    The error is what a score ought to rise by: the gradient of log σ(sign · score). The probabilities are multiplied
-    into the loss.
 
-    Args:
-        signs: 1 for a true pair, −1 for a false one, 0 for a lane that counts for nothing.
-        loss: address of 16 floats between 1 and 2 and then 16 int32; Π p of a lane is float · 2^integer.
-    """
-    sign = ir.Constant(Floats, [*signs, *[0.0] * (LANES - len(signs))])
-    used = ir.Constant(
-        ir.VectorType(ir.IntType(1), LANES), [lane < len(signs) and signs[lane] != 0 for lane in range(LANES)]
-    )
-    probability = builder.select(used, _sigmoid(builder, builder.fmul(scores, sign)), splat(1))
-    _note_loss(builder, loss, probability)
-    return probability, builder.fmul(sign, builder.fsub(splat(1), probability))
+def sigmoid(builder: Builder, scores: Value) -> Value:
+    """Emit 1 / (1 + e^−score)."""
+    power = builder.fmul(scores, splat(-_LOG2_E))
+    power = smallest(builder, largest(builder, power, splat(-_FURTHEST)), splat(_FURTHEST))
+    return builder.fdiv(splat(1), builder.fadd(_power_of_two(builder, power), splat(1)))
+
+
+def largest(builder: Builder, a: Value, b: Value) -> Value:
+    """Emit the larger of two numbers, lane by lane."""
+    return _call(builder, "llvm.maxnum.v16f32", a, b)
+
+
+def smallest(builder: Builder, a: Value, b: Value) -> Value:
+    """Emit the smaller of two numbers, lane by lane."""
+    return _call(builder, "llvm.minnum.v16f32", a, b)
 
 
 def _call(builder: Builder, name: str, *arguments: Value) -> Value:
@@ -201,8 +210,9 @@ def _call(builder: Builder, name: str, *arguments: Value) -> Value:
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
 
 
-def _pointer(builder: Builder, address: Value, offset: Value, kind: ir.Type) -> Value:
-    return builder.inttoptr(builder.add(address, offset), kind.as_pointer())
+def pointer(builder: Builder, address: Value, offset: Value, kind: ir.Type) -> Value:
+    """Emit a pointer to an address and so many bytes behind it."""
+    return builder.inttoptr(builder.add(address, offset), kind.aspointer())
 
 
 def _shuffle(builder: Builder, a: Value, b: Value, lanes: Sequence[int]) -> Value:
@@ -229,27 +239,12 @@ _LEVELS = (
 )
 
 
-def _sigmoid(builder: Builder, scores: Value) -> Value:
-    """Emit 1 / (1 + e^−score) = 1 / (1 + 2^n · 2^r), n whole and |r| ≤ ½."""
-    power = builder.fmul(scores, splat(-_LOG2_E))
-    power = _call(builder, "llvm.maxnum.v16f32", power, splat(-_FURTHEST))
-    power = _call(builder, "llvm.minnum.v16f32", power, splat(_FURTHEST))
+def _power_of_two(builder: Builder, power: Value) -> Value:
+    """Emit 2^power = 2^n · 2^r, n whole and |r| ≤ ½, for powers within what a float can hold."""
     whole = _call(builder, "llvm.rint.v16f32", power)
     rest = builder.fsub(power, whole)
     value = splat(_POWER_OF_TWO[0])
     for coefficient in _POWER_OF_TWO[1:]:
         value = multiply_add(builder, value, rest, splat(coefficient))
     exponent = builder.shl(builder.fptosi(whole, Ints), ir.Constant(Ints, [23] * LANES))
-    value = builder.bitcast(builder.add(builder.bitcast(value, Ints), exponent), Floats)
-    return builder.fdiv(splat(1), builder.fadd(value, splat(1)))
-
-
-def _note_loss(builder: Builder, loss: Value, probability: Value) -> None:
-    """Emit Π p ← Π p · probability, its exponent moved to the integer."""
-    bits = builder.bitcast(builder.fmul(load(builder, loss, constant(0)), probability), Ints)
-    place = _pointer(builder, loss, constant(ROW_BYTES), Ints)
-    exponent = builder.sub(builder.lshr(bits, ir.Constant(Ints, [23] * LANES)), ir.Constant(Ints, [127] * LANES))
-    builder.store(builder.add(builder.load(place, align=64), exponent), place, align=64)
-    fraction = builder.and_(bits, ir.Constant(Ints, [0x7FFFFF] * LANES))
-    mantissa = builder.or_(fraction, ir.Constant(Ints, [0x3F800000] * LANES))
-    store(builder, builder.bitcast(mantissa, Floats), loss, constant(0))
+    return builder.bitcast(builder.add(builder.bitcast(value, Ints), exponent), Floats)

@@ -14,7 +14,7 @@ from numba.core import cgutils
 from numpy.typing import NDArray
 
 from pellucid.kernels import kernel
-from pellucid.word2vec.lanes import Builder, Int64, instruction
+from pellucid.lanes import Builder, Int64, instruction
 
 __all__ = ["meet", "new_meeting"]
 
