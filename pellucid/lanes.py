@@ -7,6 +7,7 @@ lanes, the exponential, the sigmoid. `word2vec/updates.py` and `models/compiled/
 splits vectors of 16 into what the processor has (two of 8 with AVX2, four of 4 with NEON).
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy
 from llvmlite import ir
 from numba.core import cgutils
 from numba.extending import intrinsic
+from numpy.typing import NDArray
 
 __all__ = [
     "LANES",
@@ -33,6 +35,7 @@ __all__ = [
     "largest",
     "load",
     "multiply_add",
+    "new_rows",
     "own_row",
     "pointer",
     "prefetch",
@@ -61,6 +64,16 @@ _POWER_OF_TWO = (0.0013333558, 0.0096181291, 0.0555041087, 0.2402265070, 0.69314
 _LOG2_E = 1.4426950408889634
 _EXPONENT = 87.0  # e^±87 are floats
 _FURTHEST = 40.0  # a score beyond ±40·ln 2 = ±27.7 counts as that: its sigmoid is 1e-12, or 1 to a float's last digit
+
+
+def new_rows(*shape: int, dtype: Any = numpy.float32) -> NDArray[Any]:
+    """Return zeros that begin on a multiple of 64 bytes, the last axis filled up to a multiple of that."""
+    size = numpy.dtype(dtype).itemsize
+    padded = (*shape[:-1], -(-max(1, shape[-1]) * size // ROW_BYTES) * ROW_BYTES // size)
+    raw = numpy.zeros(math.prod(padded) * size + ROW_BYTES, numpy.uint8)
+    start = -raw.ctypes.data % ROW_BYTES
+    rows: NDArray[Any] = raw[start : start + math.prod(padded) * size].view(dtype).reshape(padded)
+    return rows
 
 
 def instruction(emitter: Callable[..., Any]) -> Any:

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from pellucid import lanes
 from pellucid.kernels import kernel, kernel_using
+from pellucid.lanes import new_rows
 from pellucid.word2vec import updates
 from pellucid.word2vec.updates import add_movement, copy_row, prefetch_row
 
@@ -37,12 +38,10 @@ __all__ = [
     "lay_out",
     "merge",
     "new_desks",
-    "new_rows",
     "start_of",
     "step_of",
 ]
 
-_ALIGNMENT = 64
 _AHEAD = 4  # words whose rows are on their way
 
 
@@ -127,16 +126,6 @@ class Plan(NamedTuple):
     full: NDArray[numpy.bool_]
     copying: NDArray[numpy.bool_]
     weights: NDArray[numpy.float32]
-
-
-def new_rows(*shape: int, dtype: Any = numpy.float32) -> NDArray[Any]:
-    """Return zeros that begin on a multiple of 64 bytes, the last axis filled up to a multiple of that."""
-    size = numpy.dtype(dtype).itemsize
-    padded = (*shape[:-1], -(-max(1, shape[-1]) * size // _ALIGNMENT) * _ALIGNMENT // size)
-    raw = numpy.zeros(math.prod(padded) * size + _ALIGNMENT, numpy.uint8)
-    start = -raw.ctypes.data % _ALIGNMENT
-    rows: NDArray[Any] = raw[start : start + math.prod(padded) * size].view(dtype).reshape(padded)
-    return rows
 
 
 def new_desks(

@@ -16,13 +16,14 @@ import numpy
 from numpy.typing import NDArray
 
 from pellucid.errors import UserError
+from pellucid.lanes import new_rows
 from pellucid.meeting import new_meeting
 from pellucid.randomness import derived_seed
 from pellucid.word2vec.config import VectorsConfig
 from pellucid.word2vec.huffman import huffman_tree
 from pellucid.word2vec.negative_sampling import negative_sampling
 from pellucid.word2vec.noise import noise_table
-from pellucid.word2vec.parts import Plan, Text, cut_into_parts, new_desks, new_rows
+from pellucid.word2vec.parts import Plan, Text, cut_into_parts, new_desks
 from pellucid.word2vec.softmax import softmax_rounds
 from pellucid.word2vec.subsampling import keep_probabilities, keep_thresholds
 from pellucid.word2vec.text import EncodedText

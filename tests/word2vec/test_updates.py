@@ -3,7 +3,7 @@ import pytest
 from numba import njit
 from numpy.typing import NDArray
 
-from pellucid.word2vec.parts import new_rows
+from pellucid.lanes import new_rows
 from pellucid.word2vec.rounds import loss_of
 from pellucid.word2vec.updates import TARGETS_AT_ONCE, add_movement, copy_row, update_mean, update_pairs
 from tests.word2vec.plain_training import Floats, mean_loss, moved_mean, moved_pairs, pairs_loss

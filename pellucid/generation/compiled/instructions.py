@@ -1,0 +1,318 @@
+"""What a token's way through a model is made of, in sixteen lanes: instructions for the kernel in `kernel.py`.
+
+    product         four rows of a packed matrix with one token's numbers, or with those of four tokens
+    unpack          a row of a packed matrix, as float32
+    score_keys      a query with sixteen keys
+    highest, exponentials, mix_values      the rest of attention
+    gate, bend      the activations
+
+All addresses are of float32 on a multiple of 64 bytes, and all rows a multiple of sixteen long, but for packed weights
+and what a product adds and writes, which is four numbers. Each number comes out the same to the bit whether its token
+is alone or one of four. `tests/generation/test_compiled.py` has the models in PyTorch beside them.
+"""
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+
+from pellucid.generation.compiled.packing import BFLOAT16, FLOAT32, ROWS
+from pellucid.lanes import (
+    LANES,
+    ROW_BYTES,
+    Builder,
+    Float,
+    Floats,
+    Int32,
+    Ints,
+    Value,
+    broadcast,
+    constant,
+    exponential,
+    instruction,
+    lane_sums,
+    largest,
+    load,
+    multiply_add,
+    pointer,
+    sigmoid,
+    splat,
+    spread,
+    store,
+    variables,
+)
+
+__all__ = [
+    "GELU_TANH",
+    "RELU",
+    "bend",
+    "exponentials",
+    "gate",
+    "highest",
+    "mix_values",
+    "product",
+    "score_keys",
+    "unpack",
+]
+
+RELU, GELU_TANH = 0, 1  # what `bend` does
+
+_Four = ir.VectorType(Float, ROWS)
+_VALUES_AT_ONCE = 4
+_BYTES = {FLOAT32: 4, BFLOAT16: 2}
+
+
+@instruction
+def product(
+    typing_context: Any,
+    kind: Any,
+    tokens: Any,
+    weights: Any,
+    chunks: Any,
+    x: Any,
+    x_stride: Any,
+    scales: Any,
+    bias: Any,
+    base: Any,
+    base_stride: Any,
+    out: Any,
+    out_stride: Any,
+) -> Any:
+    """Write base + (group · x) ⊙ scales + bias, four numbers a token.
+
+    Args:
+        kind, tokens: constants; the packed matrix's kind, and 1 or 4 tokens.
+        weights: address of a group of four rows.
+        chunks: of sixteen columns.
+        x, x_stride: address of the first token's numbers, and bytes from one token to the next.
+        scales, bias: addresses of four numbers.
+        base, base_stride: address of what is added, and bytes from one token to the next (0: the same for all).
+        out, out_stride: where it goes; may be where `base` is.
+    """
+    of, count = _literal(kind), _literal(tokens)
+
+    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
+        weights, chunks, x, x_stride, scales, bias, base, base_stride, out, out_stride = arguments[2:]
+        inputs = [builder.add(x, builder.mul(x_stride, constant(token))) for token in range(count)]
+        sums = variables(builder, ROWS * count)
+        with cgutils.for_range(builder, chunks) as loop:
+            offset = builder.mul(loop.index, constant(ROW_BYTES))
+            numbers = [load(builder, address, offset) for address in inputs]
+            group = builder.mul(loop.index, constant(ROWS * LANES * _size(of)))
+            for row in range(ROWS):
+                own = _weights(builder, of, weights, builder.add(group, constant(row * LANES * _size(of))))
+                for token in range(count):
+                    place = sums[ROWS * token + row]
+                    builder.store(multiply_add(builder, own, numbers[token], builder.load(place)), place)
+        added = lane_sums(builder, [builder.load(place) for place in sums])
+        scale, shift = _load_four(builder, scales), _load_four(builder, bias)
+        for token in range(count):
+            lanes = ir.Constant(ir.VectorType(Int32, ROWS), [ROWS * token + row for row in range(ROWS)])
+            four = builder.shuffle_vector(added, added, lanes)
+            value = builder.fadd(builder.fmul(four, scale), shift)
+            before = _load_four(builder, builder.add(base, builder.mul(base_stride, constant(token))))
+            address = builder.add(out, builder.mul(out_stride, constant(token)))
+            builder.store(builder.fadd(before, value), pointer(builder, address, constant(0), _Four), align=4)
+        return context.get_dummy_value()
+
+    return types.void(kind, tokens, *[types.int64] * 10), emit
+
+
+@instruction
+def unpack(typing_context: Any, kind: Any, weights: Any, chunks: Any, factor: Any, out: Any) -> Any:
+    """Write a row of a packed matrix times `factor`.
+
+    Args:
+        kind: constant, the matrix's.
+        weights: address of the row's first sixteen numbers.
+    """
+    of = _literal(kind)
+
+    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
+        _, weights, chunks, factor, out = arguments
+        factors = spread(builder, factor)
+        with cgutils.for_range(builder, chunks) as loop:
+            group = builder.mul(loop.index, constant(ROWS * LANES * _size(of)))
+            value = builder.fmul(_weights(builder, of, weights, group), factors)
+            store(builder, value, out, builder.mul(loop.index, constant(ROW_BYTES)))
+        return context.get_dummy_value()
+
+    return types.void(kind, types.int64, types.int64, types.float32, types.int64), emit
+
+
+@instruction
+def score_keys(
+    typing_context: Any, query: Any, keys: Any, chunks: Any, scale: Any, slope: Any, distance: Any, out: Any
+) -> Any:
+    """Write the scores of sixteen keys: (query · key) · scale − slope · distance.
+
+    Args:
+        query, keys: addresses; the keys stand one after another.
+        chunks: of sixteen numbers, length of a query and of a key.
+        distance: of the first key to the query, tokens; each key after it is one nearer.
+    """
+
+    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
+        query, keys, chunks, scale, slope, distance, out = arguments
+        sums = variables(builder, LANES)
+        length = builder.mul(chunks, constant(ROW_BYTES))
+        with cgutils.for_range(builder, chunks) as loop:
+            offset = builder.mul(loop.index, constant(ROW_BYTES))
+            own = load(builder, query, offset)
+            for key, place in enumerate(sums):
+                other = load(builder, keys, builder.add(offset, builder.mul(length, constant(key))))
+                builder.store(multiply_add(builder, own, other, builder.load(place)), place)
+        products = lane_sums(builder, [builder.load(place) for place in sums])
+        steps = ir.Constant(Floats, [float(key) for key in range(LANES)])
+        distances = builder.fsub(spread(builder, distance), steps)
+        penalty = builder.fmul(spread(builder, slope), distances)
+        scores = builder.fsub(builder.fmul(products, spread(builder, scale)), penalty)
+        store(builder, scores, out, constant(0))
+        return context.get_dummy_value()
+
+    numbers = (types.float32,) * 3
+    return types.void(types.int64, types.int64, types.int64, *numbers, types.int64), emit
+
+
+@instruction
+def highest(typing_context: Any, scores: Any, chunks: Any) -> Any:
+    """Return the highest of some scores."""
+
+    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
+        scores, chunks = arguments
+        (place,) = variables(builder, 1)
+        builder.store(load(builder, scores, constant(0)), place)
+        with cgutils.for_range(builder, chunks) as loop:
+            vector = load(builder, scores, builder.mul(loop.index, constant(ROW_BYTES)))
+            builder.store(largest(builder, vector, builder.load(place)), place)
+        kind = ir.FunctionType(Float, [Floats])
+        reduce = cgutils.get_or_insert_function(builder.module, kind, "llvm.vector.reduce.fmax.v16f32")
+        return builder.call(reduce, [builder.load(place)])
+
+    return types.float32(types.int64, types.int64), emit
+
+
+@instruction
+def exponentials(typing_context: Any, scores: Any, chunks: Any, top: Any) -> Any:
+    """Replace each score by e^(score − top), and return their sum."""
+
+    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
+        scores, chunks, top = arguments
+        (place,) = variables(builder, 1)
+        tops = spread(builder, top)
+        with cgutils.for_range(builder, chunks) as loop:
+            offset = builder.mul(loop.index, constant(ROW_BYTES))
+            weights = exponential(builder, builder.fsub(load(builder, scores, offset), tops))
+            store(builder, weights, scores, offset)
+            builder.store(builder.fadd(weights, builder.load(place)), place)
+        sums = lane_sums(builder, [builder.load(place)])
+        return builder.extract_element(sums, ir.Constant(Int32, 0))
+
+    return types.float32(types.int64, types.int64, types.float32), emit
+
+
+@instruction
+def mix_values(typing_context: Any, weights: Any, values: Any, count: Any, chunks: Any, factor: Any, out: Any) -> Any:
+    """Write Σ weight · value · factor.
+
+    Args:
+        weights, values: addresses; the values stand one after another.
+        count: how many, a multiple of four.
+        chunks: of sixteen numbers, length of a value.
+    """
+
+    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
+        weights, values, count, chunks, factor, out = arguments
+        length = builder.mul(chunks, constant(ROW_BYTES))
+        factors = spread(builder, factor)
+        with cgutils.for_range(builder, chunks) as chunk:
+            offset = builder.mul(chunk.index, constant(ROW_BYTES))
+            sums = variables(builder, _VALUES_AT_ONCE)
+            with cgutils.for_range(builder, builder.udiv(count, constant(_VALUES_AT_ONCE))) as loop:
+                first = builder.mul(loop.index, constant(_VALUES_AT_ONCE))
+                for n, place in enumerate(sums):
+                    number = builder.add(first, constant(n))
+                    value = load(builder, values, builder.add(offset, builder.mul(length, number)))
+                    weight = broadcast(builder, weights, builder.mul(number, constant(4)))
+                    builder.store(multiply_add(builder, weight, value, builder.load(place)), place)
+            a, b, c, d = (builder.load(place) for place in sums)
+            total = builder.fadd(builder.fadd(a, b), builder.fadd(c, d))
+            store(builder, builder.fmul(total, factors), out, offset)
+        return context.get_dummy_value()
+
+    return types.void(*[types.int64] * 4, types.float32, types.int64), emit
+
+
+@instruction
+def gate(typing_context: Any, gates: Any, values: Any, chunks: Any) -> Any:
+    """Replace each gate g by silu(g) · value, silu(g) = g σ(g)."""
+
+    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
+        gates, values, chunks = arguments
+        with cgutils.for_range(builder, chunks) as loop:
+            offset = builder.mul(loop.index, constant(ROW_BYTES))
+            own = load(builder, gates, offset)
+            opened = builder.fmul(own, sigmoid(builder, own))
+            store(builder, builder.fmul(opened, load(builder, values, offset)), gates, offset)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), emit
+
+
+@instruction
+def bend(typing_context: Any, how: Any, numbers: Any, chunks: Any) -> Any:
+    """Replace each number by its activation.
+
+    ReLU: max(x, 0). GELU as GPT-2 approximates it: x/2 (1 + tanh(√(2/π) (x + 0.044715 x³))), which is
+    x σ(2 √(2/π) (x + 0.044715 x³)).
+
+    Args:
+        how: constant, RELU or GELU_TANH.
+
+    Source:
+        Hendrycks & Gimpel 2016, §2, for the approximation.
+    """
+    kind = _literal(how)
+
+    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
+        _, numbers, chunks = arguments
+        with cgutils.for_range(builder, chunks) as loop:
+            offset = builder.mul(loop.index, constant(ROW_BYTES))
+            x = load(builder, numbers, offset)
+            if kind == RELU:
+                bent = largest(builder, x, splat(0))
+            else:
+                inner = multiply_add(builder, builder.fmul(x, x), splat(0.044715), splat(1))
+                score = builder.fmul(builder.fmul(x, inner), splat(1.5957691216057308))
+                bent = builder.fmul(x, sigmoid(builder, score))
+            store(builder, bent, numbers, offset)
+        return context.get_dummy_value()
+
+    return types.void(how, types.int64, types.int64), emit
+
+
+def _size(kind: int) -> int:
+    return _BYTES.get(kind, 1)
+
+
+def _weights(builder: Builder, kind: int, address: Value, offset: Value) -> Value:
+    """Emit the reading of sixteen weights as float32."""
+    if kind == FLOAT32:
+        return load(builder, address, offset)
+    stored = ir.VectorType(ir.IntType(8 * _size(kind)), LANES)
+    numbers = builder.load(pointer(builder, address, offset, stored), align=LANES * _size(kind))
+    if kind == BFLOAT16:  # the upper half of a float32
+        bits = builder.shl(builder.zext(numbers, Ints), ir.Constant(Ints, [16] * LANES))
+        return builder.bitcast(bits, Floats)
+    return builder.sitofp(builder.sext(numbers, Ints), Floats)
+
+
+def _load_four(builder: Builder, address: Value) -> Value:
+    return builder.load(pointer(builder, address, constant(0), _Four), align=4)
+
+
+def _literal(kind: Any) -> int:
+    if not isinstance(kind, types.IntegerLiteral):
+        raise TypeError("what is compiled in must be a constant where it is called")
+    return int(kind.literal_value)

@@ -1,0 +1,328 @@
+"""The kernel that runs a compiled model: a loop over its steps, at each of which all threads meet.
+
+A step is a row of whole numbers: which operation, then what it works on. Numbers of a model and of its tokens lie in
+one array of float32, the arena, and are named by their place in it; matrices are named by their address. Tokens of a
+prompt go through together, up to as many as the arena has rows for; each comes out as if it were alone.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from pellucid import lanes, meeting
+from pellucid.generation.compiled import instructions
+from pellucid.generation.compiled.instructions import (
+    GELU_TANH,
+    RELU,
+    bend,
+    exponentials,
+    gate,
+    highest,
+    mix_values,
+    product,
+    score_keys,
+    unpack,
+)
+from pellucid.generation.compiled.packing import BFLOAT16, FLOAT32, INT8, ROWS
+from pellucid.kernels import kernel_using
+from pellucid.lanes import LANES
+from pellucid.meeting import meet
+
+__all__ = [
+    "ADD_CODES",
+    "ATTEND",
+    "BEND",
+    "EMBED",
+    "GATE",
+    "LAYER_NORM",
+    "MULTIPLY",
+    "MULTIPLY_LAST",
+    "REMEMBER",
+    "RMS_NORM",
+    "TURN",
+    "run",
+]
+
+EMBED, ADD_CODES, LAYER_NORM, RMS_NORM, MULTIPLY, MULTIPLY_LAST, TURN, REMEMBER, ATTEND, GATE, BEND = range(11)
+_GELU = 2  # beside RELU and GELU_TANH: the exact one, by erf
+_TOKENS = 4  # at once in a product
+_NEVER = -1e30  # score of a key that may not be looked at: its weight is exactly 0
+_SQRT_HALF = 0.7071067811865476
+
+_using = kernel_using(lanes, meeting, instructions)
+
+
+@_using
+def embed(step: Any, factor: Any, arena: Any, ids: Any, thread: Any, threads: Any) -> None:
+    """Write each token's row of the embedding.
+
+    Step: the packed matrix's kind, address and chunks; place of its scales; place and length of the tokens' rows.
+    """
+    kind, weights, chunks, scales, out, stride = step[1], step[2], step[3], step[4], step[5], step[6]
+    size = 4 if kind == FLOAT32 else 2 if kind == BFLOAT16 else 1
+    for token in range(thread, len(ids), threads):
+        number = ids[token]
+        row = weights + ((number // ROWS) * chunks * ROWS + number % ROWS) * LANES * size
+        place = arena.ctypes.data + 4 * (out + token * stride)
+        scale = arena[scales + number] * factor
+        if kind == FLOAT32:
+            unpack(FLOAT32, row, chunks, scale, place)
+        elif kind == BFLOAT16:
+            unpack(BFLOAT16, row, chunks, scale, place)
+        else:
+            unpack(INT8, row, chunks, scale, place)
+
+
+@_using
+def add_codes(step: Any, arena: Any, table: Any, start: Any, count: Any, thread: Any, threads: Any) -> None:
+    """Add to each token's row the code of its position.
+
+    Step: place and length of the rows.
+    """
+    out, stride = step[1], step[2]
+    for token in range(thread, count, threads):
+        for i in range(table.shape[1]):
+            arena[out + token * stride + i] += table[start + token, i]
+
+
+@_using
+def layer_norm(step: Any, epsilon: Any, arena: Any, count: Any, thread: Any, threads: Any) -> None:
+    """Write each row without its mean, divided by its standard deviation, scaled and shifted; sums in float64.
+
+    Step: place and length of the rows read; rows a token, from which place to which in a token's row; numbers that
+    count in a row; places of the scale and of the shift; place and length of the rows written.
+    """
+    x, x_stride, rows, width = step[1], step[2], step[3], step[5]
+    weight, bias, out, out_stride = step[6], step[7], step[8], step[9]
+    for number in range(thread, count * rows, threads):
+        token, place = number // rows, number % rows * step[4]
+        read, written = x + token * x_stride + place, out + token * out_stride + place
+        mean, variance = 0.0, 0.0
+        for i in range(width):
+            mean += arena[read + i]
+        mean /= width
+        for i in range(width):
+            variance += (arena[read + i] - mean) ** 2
+        factor = 1.0 / math.sqrt(variance / width + epsilon)
+        for i in range(width):
+            arena[written + i] = (arena[read + i] - mean) * factor * arena[weight + i] + arena[bias + i]
+
+
+@_using
+def rms_norm(step: Any, epsilon: Any, arena: Any, count: Any, thread: Any, threads: Any) -> None:
+    """Write each row divided by its root mean square, scaled; sums in float64.
+
+    Step: as for `layer_norm`.
+    """
+    x, x_stride, rows, width = step[1], step[2], step[3], step[5]
+    weight, out, out_stride = step[6], step[8], step[9]
+    for number in range(thread, count * rows, threads):
+        token, place = number // rows, number % rows * step[4]
+        read, written = x + token * x_stride + place, out + token * out_stride + place
+        square = 0.0
+        for i in range(width):
+            square += arena[read + i] * arena[read + i]
+        factor = 1.0 / math.sqrt(square / width + epsilon)
+        for i in range(width):
+            arena[written + i] = arena[read + i] * factor * arena[weight + i]
+
+
+def _multiplying(kind: int) -> Callable[..., None]:
+    """Return the kernel of `multiply` for matrices of one kind."""
+    size = 4 if kind == FLOAT32 else 2 if kind == BFLOAT16 else 1
+
+    @_using
+    def multiply(step: Any, arena: Any, first: Any, count: Any, thread: Any, threads: Any) -> None:
+        groups, group_bytes = step[3], step[4] * ROWS * LANES * size
+        data = arena.ctypes.data
+        x_stride, base_stride, out_stride = 4 * step[8], 4 * step[10], 4 * step[12]
+        for group in range(groups * thread // threads, groups * (thread + 1) // threads):
+            weights, place = step[2] + group * group_bytes, 4 * ROWS * group
+            scales, bias = data + 4 * step[5] + place, data + 4 * step[6] + place
+            x = data + 4 * step[7] + first * x_stride
+            base = data + 4 * step[9] + first * base_stride + place
+            out = data + 4 * step[11] + first * out_stride + place
+            left = count
+            while left >= _TOKENS:
+                product(kind, _TOKENS, weights, step[4], x, x_stride, scales, bias, base, base_stride, out, out_stride)
+                x, base, out = x + _TOKENS * x_stride, base + _TOKENS * base_stride, out + _TOKENS * out_stride
+                left -= _TOKENS
+            while left:
+                product(kind, 1, weights, step[4], x, x_stride, scales, bias, base, base_stride, out, out_stride)
+                x, base, out = x + x_stride, base + base_stride, out + out_stride
+                left -= 1
+
+    return multiply
+
+
+_multiply_float32, _multiply_bfloat16, _multiply_int8 = (_multiplying(kind) for kind in (FLOAT32, BFLOAT16, INT8))
+
+
+@_using
+def multiply(step: Any, arena: Any, first: Any, count: Any, thread: Any, threads: Any) -> None:
+    """Write base + matrix · x + bias for `count` tokens from the first on; each thread has its share of the rows.
+
+    Step: the packed matrix's kind, address, groups and chunks; places of its scales and of the bias; place and length
+    of the rows read; place and length of those added (length 0: the same for all); place and length of those written.
+    """
+    kind = step[1]
+    if kind == INT8:
+        _multiply_int8(step, arena, first, count, thread, threads)
+    elif kind == BFLOAT16:
+        _multiply_bfloat16(step, arena, first, count, thread, threads)
+    else:
+        _multiply_float32(step, arena, first, count, thread, threads)
+
+
+@_using
+def turn(step: Any, arena: Any, table: Any, start: Any, count: Any, thread: Any, threads: Any) -> None:
+    """Turn each token's queries and keys by its position.
+
+    Step: place and length of the rows; heads, which come first in them; numbers from one head to the next.
+    """
+    x, stride, heads, length = step[1], step[2], step[3], step[4]
+    half = table.shape[1] // 2
+    for number in range(thread, count * heads, threads):
+        token = number // heads
+        place = x + token * stride + number % heads * length
+        for i in range(half):
+            cosine, sine = table[start + token, i], table[start + token, half + i]
+            left, right = arena[place + i], arena[place + half + i]
+            arena[place + i] = left * cosine - right * sine
+            arena[place + half + i] = left * sine + right * cosine
+
+
+@_using
+def remember(step: Any, arena: Any, cache: Any, start: Any, count: Any, thread: Any, threads: Any) -> None:
+    """Write each token's keys and values to the cache.
+
+    Step: the block's number; place of the first keys, and of the first values; length of the tokens' rows.
+    """
+    block, key, value, stride = step[1], step[2], step[3], step[4]
+    heads, length = cache.shape[2], cache.shape[4]
+    for number in range(thread, count * heads, threads):
+        token, head = number // heads, number % heads
+        place = token * stride + head * length
+        for i in range(length):
+            cache[block, 0, head, start + token, i] = arena[key + place + i]
+            cache[block, 1, head, start + token, i] = arena[value + place + i]
+
+
+@_using
+def attend(
+    step: Any, scale: Any, arena: Any, cache: Any, scores: Any, start: Any, count: Any, thread: Any, threads: Any
+) -> None:
+    """Mix the values that each head of each token looks at: softmax(q · k · scale − slope · distance) v.
+
+    Step: the block's number; heads; place and length of the queries' rows; place of the slopes; place and length of the
+    rows written.
+    """
+    block, heads, query, stride = step[1], step[2], step[3], step[4]
+    slopes, out, out_stride = step[5], step[6], step[7]
+    kv_heads, room, length = cache.shape[2], cache.shape[3], cache.shape[4]
+    own_scores = scores[thread]
+    place, data = own_scores.ctypes.data, arena.ctypes.data
+    for number in range(thread, count * heads, threads):
+        token, head = number // heads, number % heads
+        seen = start + token + 1
+        chunks = (seen + LANES - 1) // LANES
+        own = data + 4 * (query + token * stride + head * length)
+        keys = cache.ctypes.data + 4 * length * room * (2 * kv_heads * block + head * kv_heads // heads)
+        values = keys + 4 * length * room * kv_heads
+        for chunk in range(chunks):
+            key, distance = keys + 4 * LANES * length * chunk, seen - 1 - chunk * LANES
+            written = place + 4 * LANES * chunk
+            score_keys(own, key, length // LANES, scale, arena[slopes + head], distance, written)
+        for i in range(seen, chunks * LANES):
+            own_scores[i] = _NEVER
+        total = exponentials(place, chunks, highest(place, chunks))
+        written = data + 4 * (out + token * out_stride + head * length)
+        mix_values(place, values, chunks * LANES, length // LANES, 1.0 / total, written)
+
+
+@_using
+def open_gates(step: Any, arena: Any, count: Any, thread: Any, threads: Any) -> None:
+    """Let each token's gates through: silu(gate) · value, written where the gates are.
+
+    Step: place and length of the rows; chunks of gates, behind which the values stand.
+    """
+    x, stride, chunks = step[1], step[2], step[3]
+    first, last = chunks * thread // threads, chunks * (thread + 1) // threads
+    for token in range(count):
+        place = arena.ctypes.data + 4 * (x + token * stride + first * LANES)
+        gate(place, place + 4 * chunks * LANES, last - first)
+
+
+@_using
+def activate(step: Any, arena: Any, count: Any, thread: Any, threads: Any) -> None:
+    """Replace each token's hidden numbers by their activation.
+
+    Step: place and length of the rows; chunks; which activation.
+    """
+    x, stride, chunks, how = step[1], step[2], step[3], step[4]
+    first, last = chunks * thread // threads, chunks * (thread + 1) // threads
+    for token in range(count):
+        start = x + token * stride + first * LANES
+        place = arena.ctypes.data + 4 * start
+        if how == RELU:
+            bend(RELU, place, last - first)
+        elif how == GELU_TANH:
+            bend(GELU_TANH, place, last - first)
+        else:
+            for i in range(start, start + (last - first) * LANES):
+                arena[i] = arena[i] * 0.5 * (1.0 + math.erf(arena[i] * _SQRT_HALF))
+
+
+@_using
+def run(
+    steps: Any,
+    numbers: Any,
+    arena: Any,
+    cache: Any,
+    scores: Any,
+    table: Any,
+    ids: Any,
+    start: Any,
+    thread: Any,
+    threads: Any,
+    place: Any,
+) -> None:
+    """Take some tokens through the model; every thread calls this with the same but for its number.
+
+    Args:
+        steps: int64 [steps operands].
+        numbers: a float32 that a step needs, [steps]: an epsilon, a factor.
+        arena: float32.
+        cache: keys and values, float32 [blocks 2 kv_heads room length].
+        scores: float32 [threads room], to work with.
+        table: by position, float32 [room …]: cosines and sines, or codes.
+        ids: the tokens; the first stands at position `start`.
+        place: where the threads meet.
+    """
+    count = len(ids)
+    for number in range(len(steps)):
+        step, given = steps[number], numbers[number]
+        operation = step[0]
+        if operation == MULTIPLY:
+            multiply(step, arena, 0, count, thread, threads)
+        elif operation == RMS_NORM:
+            rms_norm(step, given, arena, count, thread, threads)
+        elif operation == LAYER_NORM:
+            layer_norm(step, given, arena, count, thread, threads)
+        elif operation == TURN:
+            turn(step, arena, table, start, count, thread, threads)
+        elif operation == REMEMBER:
+            remember(step, arena, cache, start, count, thread, threads)
+        elif operation == ATTEND:
+            attend(step, given, arena, cache, scores, start, count, thread, threads)
+        elif operation == GATE:
+            open_gates(step, arena, count, thread, threads)
+        elif operation == BEND:
+            activate(step, arena, count, thread, threads)
+        elif operation == EMBED:
+            embed(step, given, arena, ids, thread, threads)
+        elif operation == ADD_CODES:
+            add_codes(step, arena, table, start, count, thread, threads)
+        else:
+            multiply(step, arena, count - 1, 1, thread, threads)
+        meet(place, threads)

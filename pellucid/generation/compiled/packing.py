@@ -1,0 +1,78 @@
+"""Matrices laid out for reading once, from first byte to last, while a token passes through.
+
+Four rows stand side by side: sixteen numbers of the first, of the second, the third, the fourth, then the next sixteen
+of each. So the product with a vector reads memory in order, and four sums are under way at once. At 8 bits a line of
+the cache holds such a group exactly.
+"""
+
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy
+import torch
+from numpy.typing import NDArray
+
+from pellucid.lanes import LANES, new_rows
+
+__all__ = ["BFLOAT16", "FLOAT32", "INT8", "KINDS", "ROWS", "PackedMatrix", "Precision", "filled_up", "pack"]
+
+Precision: TypeAlias = Literal["float32", "bfloat16", "int8"]
+
+ROWS = 4  # side by side
+FLOAT32, BFLOAT16, INT8 = 0, 1, 2  # constants in the kernel's code
+KINDS: dict[Precision, int] = {"float32": FLOAT32, "bfloat16": BFLOAT16, "int8": INT8}
+
+_STORED = {"float32": numpy.float32, "bfloat16": numpy.int16, "int8": numpy.int8}
+_LARGEST = 127  # −128 is not used: the scale is the same on both sides of zero
+
+
+class PackedMatrix(NamedTuple):
+    """A matrix in groups of four rows.
+
+    Attributes:
+        kind: FLOAT32, BFLOAT16 (its bits in int16) or INT8.
+        weights: [groups chunks 4 16], beginning on a multiple of 64 bytes.
+        scales: what a row's sums are multiplied by, [groups · 4]; 1 but for INT8.
+    """
+
+    kind: int
+    weights: NDArray[numpy.generic]
+    scales: NDArray[numpy.float32]
+
+    @property
+    def groups(self) -> int:
+        """Rows divided by four, rounded up."""
+        return len(self.weights)
+
+    @property
+    def chunks(self) -> int:
+        """Columns divided by sixteen, rounded up."""
+        return int(self.weights.shape[1])
+
+
+def pack(weight: torch.Tensor, precision: Precision) -> PackedMatrix:
+    """Lay a matrix [rows columns] out, filled up with zeros.
+
+    At 8 bits each row has a scale, its largest number divided by 127, and its numbers are rounded to the nearest
+    multiple of it; the arithmetic stays in float32.
+    """
+    rows, columns = weight.shape
+    scales = numpy.ones(filled_up(rows, ROWS), numpy.float32)
+    if precision == "int8":
+        largest = weight.abs().amax(dim=1)
+        scale = torch.where(largest > 0, largest / _LARGEST, 1.0)
+        scales[:rows] = scale.numpy()
+        numbers = (weight / scale[:, None]).round().to(torch.int8)
+    else:
+        numbers = weight.bfloat16().view(torch.int16) if precision == "bfloat16" else weight
+    groups, chunks = len(scales) // ROWS, filled_up(columns, LANES) // LANES
+    packed = new_rows(groups, chunks * ROWS * LANES, dtype=_STORED[precision])
+    wide = numpy.zeros((groups * ROWS, chunks * LANES), packed.dtype)
+    wide[:rows, :columns] = numbers.numpy()
+    shaped = packed.reshape(groups, chunks, ROWS, LANES)
+    shaped[:] = wide.reshape(groups, ROWS, chunks, LANES).transpose(0, 2, 1, 3)
+    return PackedMatrix(KINDS[precision], shaped, scales)
+
+
+def filled_up(size: int, multiple: int) -> int:
+    """Return the next multiple."""
+    return -(-size // multiple) * multiple

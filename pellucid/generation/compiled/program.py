@@ -1,0 +1,261 @@
+"""A language model → the steps of its program. What is chosen when a model is built is chosen here, once."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+import numpy
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from pellucid.generation.compiled import kernel
+from pellucid.generation.compiled.packing import ROWS, PackedMatrix, Precision, filled_up, pack
+from pellucid.lanes import LANES, new_rows
+from pellucid.layers.attention import Attention
+from pellucid.layers.block import PostNorm, PreNorm, SelfAttentionBlock
+from pellucid.layers.feed_forward import FeedForward, GatedFeedForward
+from pellucid.layers.norms import RMSNorm
+from pellucid.layers.positions import LearnedCodes, LinearBias, SinusoidalCodes, sinusoids
+from pellucid.layers.rotary import Rotary
+from pellucid.models.decoder_only import DecoderOnly
+
+__all__ = ["Program", "compiled"]
+
+OPERANDS = 13
+_ACTIVATIONS: dict[tuple[type[nn.Module], str], int] = {
+    (nn.ReLU, "none"): 0,
+    (nn.GELU, "tanh"): 1,
+    (nn.GELU, "none"): 2,
+}
+
+
+class Program(NamedTuple):
+    """What the kernel runs, and what it works on.
+
+    Attributes:
+        steps: int64 [steps operands].
+        numbers: a float32 that a step needs, [steps].
+        arena: float32: what is learned but the matrices, and rows for the tokens that pass through.
+        matrices: kept alive, for the steps have their addresses.
+        logits: place of the logits in the arena.
+        cache_shape: blocks, 2, kv_heads, and length of a key; the room for tokens is not among them.
+        table: gives, for so many positions, what the steps need by position, [positions …].
+    """
+
+    steps: NDArray[numpy.int64]
+    numbers: NDArray[numpy.float32]
+    arena: NDArray[numpy.float32]
+    matrices: Sequence[PackedMatrix]
+    logits: int
+    cache_shape: tuple[int, int, int, int]
+    table: Callable[[int], NDArray[numpy.float32]]
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes of matrices."""
+        return sum(matrix.weights.nbytes for matrix in self.matrices)
+
+
+class _Rows(NamedTuple):
+    """Rows of the arena, one a token: their place and their length, in numbers."""
+
+    place: int
+    length: int
+
+
+def compiled(model: DecoderOnly, precision: Precision, tokens: int) -> Program:
+    """Write the program of a model.
+
+    Args:
+        precision: of the matrices; all arithmetic is in float32.
+        tokens: how many pass through at once at most.
+    """
+    with torch.no_grad():
+        return _Writer(model, precision, tokens).written()
+
+
+class _Writer:
+    """Writes down the forward pass of `DecoderOnly`, in its order."""
+
+    def __init__(self, model: DecoderOnly, precision: Precision, tokens: int) -> None:
+        self.model = model
+        self.precision: Precision = precision
+        self.tokens = tokens
+        self.steps: list[tuple[int, ...]] = []
+        self.numbers: list[float] = []
+        self.matrices: list[PackedMatrix] = []
+        self.size = 0
+        self.learned: list[tuple[int, NDArray[numpy.float32]]] = []
+        config = model.config
+        width = filled_up(config.d_model, LANES)
+        self.head = filled_up(config.head_width, LANES)
+        projected, hidden = (config.n_heads + 2 * config.kv_heads) * self.head, 2 * filled_up(config.d_ff, LANES)
+        self.zeros = self.reserve(max(width, projected, hidden, model.vocab_size))
+        self.stream = self.rows(width)
+        self.normed = self.rows(width)
+        self.projected = self.rows(projected)
+        self.mixed = self.rows(config.n_heads * self.head)
+        self.hidden = self.rows(hidden)
+        self.logits = _Rows(self.reserve(filled_up(model.vocab_size, ROWS)), 0)
+
+    def written(self) -> Program:
+        model, config = self.model, self.model.config
+        embedding = self.packed(model.embedding.weight)
+        tied = model.output_embedding is model.embedding
+        output = embedding if tied else self.packed(model.output_embedding.weight)
+        scales = self.learn(embedding.scales)
+        address, chunks = embedding.weights.ctypes.data, embedding.chunks
+        self.add((kernel.EMBED, embedding.kind, address, chunks, scales, *self.stream), model.embedding.scale)
+        if isinstance(model.codes, LearnedCodes | SinusoidalCodes):
+            self.add((kernel.ADD_CODES, *self.stream))
+        for number, block in enumerate(model.blocks()):
+            self.block(number, block)
+        last = self.stream
+        if not isinstance(model.decoder_norm, nn.Identity):
+            last = self.normed
+            self.norm(model.decoder_norm, self.stream, last)
+        self.multiply(output, None, last, None, self.logits, kernel.MULTIPLY_LAST)
+        steps = numpy.zeros((len(self.steps), OPERANDS), numpy.int64)
+        for place, step in enumerate(self.steps):
+            steps[place, : len(step)] = step
+        arena = new_rows(self.size)
+        for place, values in self.learned:
+            arena[place : place + len(values)] = values
+        shape = (config.n_layers, 2, config.kv_heads, self.head)
+        numbers = numpy.array(self.numbers, numpy.float32)
+        return Program(steps, numbers, arena, self.matrices, self.logits.place, shape, _table(model))
+
+    def block(self, number: int, block: SelfAttentionBlock) -> None:
+        self.around(block.around_self_attention, lambda x: self.attention(number, block.self_attention, x))
+        self.around(block.around_feed_forward, lambda x: self.feed_forward(block.feed_forward, x))
+
+    def around(self, residual: PreNorm, part: Callable[[_Rows], None]) -> None:
+        if isinstance(residual, PostNorm):
+            part(self.stream)
+            self.norm(residual.norm, self.stream, self.stream)
+        else:
+            self.norm(residual.norm, self.stream, self.normed)
+            part(self.normed)
+
+    def attention(self, number: int, attention: Attention, x: _Rows) -> None:
+        heads, kv_heads, rows = attention.n_heads, attention.n_kv_heads, self.projected
+        parts = (attention.query, heads), (attention.key, kv_heads), (attention.value, kv_heads)
+        weight = torch.cat([self.head_rows(part.weight, count) for part, count in parts])
+        bias = torch.cat([self.head_rows(_bias(part)[:, None], count) for part, count in parts])[:, 0]
+        self.multiply(self.packed(weight), bias, x, None, rows)
+        key, value = rows.place + heads * self.head, rows.place + (heads + kv_heads) * self.head
+        if isinstance(attention.query_norm, RMSNorm) and isinstance(attention.key_norm, RMSNorm):
+            self.head_norm(attention.query_norm, heads, rows)
+            self.head_norm(attention.key_norm, kv_heads, _Rows(key, rows.length))
+        if isinstance(attention.turn, Rotary):
+            self.add((kernel.TURN, *rows, heads + kv_heads, self.head))
+        self.add((kernel.REMEMBER, number, key, value, rows.length))
+        bias_of = attention.score_bias
+        slopes = self.learn(bias_of.slopes.numpy()) if isinstance(bias_of, LinearBias) else self.zeros
+        scale = attention.d_head**-0.5
+        self.add((kernel.ATTEND, number, heads, *rows, slopes, *self.mixed), scale)
+        output = self.head_rows(attention.output.weight.T, heads).T
+        self.multiply(self.packed(output), _bias(attention.output), self.mixed, self.stream, self.stream)
+
+    def feed_forward(self, part: nn.Module, x: _Rows) -> None:
+        chunks = filled_up(self.model.config.d_ff, LANES) // LANES
+        if isinstance(part, GatedFeedForward):
+            wide = [_filled_rows(linear.weight, LANES) for linear in (part.gate, part.widen)]
+            bias = [_filled_rows(_bias(linear)[:, None], LANES)[:, 0] for linear in (part.gate, part.widen)]
+            self.multiply(self.packed(torch.cat(wide)), torch.cat(bias), x, None, self.hidden)
+            self.add((kernel.GATE, *self.hidden, chunks))
+        else:
+            assert isinstance(part, FeedForward)
+            self.multiply(self.packed(part.widen.weight), _bias(part.widen), x, None, self.hidden)
+            self.add((kernel.BEND, *self.hidden, chunks, _activation(part.activation)))
+        narrow = part.narrow
+        self.multiply(self.packed(narrow.weight), _bias(narrow), self.hidden, self.stream, self.stream)
+
+    def norm(self, norm: nn.Module, x: _Rows, out: _Rows) -> None:
+        width = self.model.config.d_model
+        if isinstance(norm, RMSNorm):
+            weight = self.learn(norm.weight.numpy())
+            self.add((kernel.RMS_NORM, *x, 1, 0, width, weight, self.zeros, *out), norm.epsilon)
+        else:
+            assert isinstance(norm, nn.LayerNorm)
+            weight, bias = self.learn(norm.weight.numpy()), self.learn(norm.bias.numpy())
+            self.add((kernel.LAYER_NORM, *x, 1, 0, width, weight, bias, *out), norm.eps)
+
+    def head_norm(self, norm: RMSNorm, heads: int, x: _Rows) -> None:
+        weight, width = self.learn(norm.weight.numpy()), len(norm.weight)
+        self.add((kernel.RMS_NORM, *x, heads, self.head, width, weight, self.zeros, *x), norm.epsilon)
+
+    def multiply(
+        self,
+        matrix: PackedMatrix,
+        bias: Tensor | None,
+        x: _Rows,
+        base: _Rows | None,
+        out: _Rows,
+        operation: int = kernel.MULTIPLY,
+    ) -> None:
+        """Write out = base + matrix · x + bias; without a base, zeros."""
+        shift = self.zeros if bias is None else self.learn(_filled_rows(bias[:, None], ROWS)[:, 0].numpy())
+        own = matrix.kind, matrix.weights.ctypes.data, matrix.groups, matrix.chunks, self.learn(matrix.scales), shift
+        self.add((operation, *own, *x, *(base or _Rows(self.zeros, 0)), *out))
+
+    def add(self, step: tuple[int, ...], number: float = 0.0) -> None:
+        self.steps.append(step)
+        self.numbers.append(number)
+
+    def packed(self, weight: Tensor) -> PackedMatrix:
+        matrix = pack(weight.detach().float(), self.precision)
+        self.matrices.append(matrix)
+        return matrix
+
+    def learn(self, values: NDArray[numpy.float32]) -> int:
+        place = self.reserve(len(values))
+        self.learned.append((place, values))
+        return place
+
+    def rows(self, length: int) -> _Rows:
+        return _Rows(self.reserve(length * self.tokens), length)
+
+    def reserve(self, size: int) -> int:
+        place = self.size
+        self.size += filled_up(size, LANES)
+        return place
+
+    def head_rows(self, weight: Tensor, heads: int) -> Tensor:
+        """Fill up each head's rows of a matrix, with zeros, to the length that keys have."""
+        return torch.cat([_filled_rows(rows, LANES) for rows in weight.chunk(heads)])
+
+
+def _filled_rows(weight: Tensor, multiple: int) -> Tensor:
+    return nn.functional.pad(weight, (0, 0, 0, filled_up(len(weight), multiple) - len(weight)))
+
+
+def _bias(linear: nn.Linear) -> Tensor:
+    return torch.zeros(linear.out_features) if linear.bias is None else linear.bias.detach().float()
+
+
+def _activation(activation: nn.Module) -> int:
+    return _ACTIVATIONS[type(activation), getattr(activation, "approximate", "none")]
+
+
+def _table(model: DecoderOnly) -> Callable[[int], NDArray[numpy.float32]]:
+    """Return what gives the cosines and sines, or the codes, of so many positions."""
+    turns: Iterator[object] = (block.self_attention.turn for block in model.blocks())
+    rotary = next((turn for turn in chain(turns) if isinstance(turn, Rotary)), None)
+    codes = model.codes
+
+    def table(positions: int) -> NDArray[numpy.float32]:
+        places = torch.arange(positions)
+        if rotary is not None:
+            angles = places[:, None].double() * rotary.frequencies
+            values = torch.cat((angles.cos(), angles.sin()), dim=1)
+        elif isinstance(codes, LearnedCodes):
+            values = codes.weight.detach()[places.clamp(max=len(codes.weight) - 1)]
+        elif isinstance(codes, SinusoidalCodes):
+            values = sinusoids(places, codes.d_model)
+        else:
+            values = torch.zeros(positions, 0)
+        return values.float().contiguous().numpy()
+
+    return table

@@ -1,0 +1,172 @@
+"""The compiled decoder beside the model in PyTorch, whose numbers it must give."""
+
+from typing import Any
+
+import numpy
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pellucid.errors import UserError
+from pellucid.generation.compiled.decoder import CompiledDecoder
+from pellucid.generation.compiled.packing import pack
+from pellucid.models.decoder_only import DecoderOnly
+from pellucid.models.decoder_only_config import DecoderOnlyConfig, RotaryScaling
+
+VOCAB = 53
+IDS = [
+    7,
+    3,
+    52,
+    0,
+    11,
+    11,
+    30,
+    4,
+    9,
+    1,
+    45,
+    2,
+    8,
+    19,
+    27,
+    33,
+    5,
+    6,
+    40,
+    21,
+    17,
+    50,
+    29,
+    13,
+    10,
+    22,
+    38,
+    44,
+    51,
+    16,
+    3,
+    7,
+]
+IDS += [12, 24, 36, 48]  # more than pass through at once
+
+# Rounding: sums of some hundred products in float32, in another order.
+CLOSE = {"rtol": 1e-4, "atol": 1e-4}
+
+SHAPES: dict[str, dict[str, Any]] = {
+    "Llama": {"n_kv_heads": 2},
+    "Llama 3": {"rope_scaling": RotaryScaling(factor=8.0, original_positions=16), "tie_embeddings": False},
+    "Qwen2": {"qkv_bias": True, "n_kv_heads": 1},
+    "Qwen3": {"norm_heads": True, "d_head": 20, "n_kv_heads": 2},
+    "GPT-2": {"positions": "learned", "norm": "layernorm", "activation": "gelu_tanh", "bias": True},
+    "exact GELU, ALiBi": {"positions": "alibi", "norm": "layernorm", "activation": "gelu", "bias": True},
+    "the paper's": {"positions": "sinusoidal", "norm": "layernorm", "norm_placement": "post", "activation": "relu"},
+    "no positions, scaled": {"positions": "none", "scale_embeddings": True, "tie_embeddings": False},
+}
+
+
+def small_model(**choices: Any) -> DecoderOnly:
+    """Return a model with all its weights drawn, sizes that fill no lane evenly among them."""
+    settings = {"d_model": 24, "n_heads": 4, "d_ff": 50, "n_layers": 2, "max_positions": 64} | choices
+    model = DecoderOnly(DecoderOnlyConfig(**settings), VOCAB, None).eval()
+    random = torch.Generator().manual_seed(5)
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.normal_(std=0.3, generator=random)
+    return model
+
+
+def expected_logits(model: DecoderOnly, ids: list[int]) -> numpy.ndarray[Any, Any]:
+    with torch.inference_mode():
+        return model(torch.tensor([ids]))[0, -1].numpy()
+
+
+@pytest.fixture(scope="module")
+def llama() -> DecoderOnly:
+    return small_model(n_kv_heads=2)
+
+
+@pytest.mark.parametrize("choices", SHAPES.values(), ids=SHAPES.keys())
+def test_it_gives_the_logits_of_the_model(choices: dict[str, Any]) -> None:
+    model = small_model(**choices)
+    decoder = CompiledDecoder(model, "float32")
+    numpy.testing.assert_allclose(decoder.prefill(IDS), expected_logits(model, IDS), **CLOSE)
+    numpy.testing.assert_allclose(decoder.step(20), expected_logits(model, [*IDS, 20]), **CLOSE)
+    numpy.testing.assert_allclose(decoder.prefill([3]), expected_logits(model, [3]), **CLOSE)
+
+
+@pytest.mark.parametrize("precision", ["bfloat16", "int8"])
+def test_with_rounded_weights_it_gives_the_logits_of_the_model_with_these_weights(precision: Any) -> None:
+    model = small_model(n_kv_heads=2)
+    decoder = CompiledDecoder(model, precision)
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            if weight.ndim == 2:
+                weight.copy_(rounded(weight, precision, name))
+    numpy.testing.assert_allclose(decoder.prefill(IDS), expected_logits(model, IDS), **CLOSE)
+
+
+def rounded(weight: torch.Tensor, precision: str, name: str) -> torch.Tensor:
+    if precision == "bfloat16":
+        return weight.bfloat16().float()
+    scale = weight.abs().amax(1, keepdim=True) / 127
+    return (weight / scale).round() * scale
+
+
+@given(cuts=st.sets(st.integers(1, len(IDS) - 1)))
+def test_any_division_of_a_text_gives_the_same_bits(llama: DecoderOnly, cuts: set[int]) -> None:
+    whole = CompiledDecoder(llama, "int8").prefill(IDS)
+    decoder = CompiledDecoder(llama, "int8")
+    for start, stop in zip([0, *sorted(cuts)], [*sorted(cuts), len(IDS)], strict=True):
+        logits = decoder.extend(IDS[start:stop])
+    assert logits.tobytes() == whole.tobytes()
+
+
+def test_any_number_of_threads_gives_the_same_bits(llama: DecoderOnly) -> None:
+    one, three = CompiledDecoder(llama, "int8", threads=1), CompiledDecoder(llama, "int8", threads=3)
+    assert one.prefill(IDS).tobytes() == three.prefill(IDS).tobytes()
+    assert one.step(4).tobytes() == three.step(4).tobytes()
+
+
+def test_what_is_cut_off_is_forgotten(llama: DecoderOnly) -> None:
+    decoder = CompiledDecoder(llama, "int8")
+    expected = decoder.prefill(IDS)
+    decoder.extend([1, 2, 3])
+    decoder.cut(len(IDS) - 1)
+    assert decoder.step(IDS[-1]).tobytes() == expected.tobytes()
+
+
+def test_the_cache_grows_with_the_text() -> None:
+    model = small_model(max_positions=700)
+    ids = [(7 * i) % VOCAB for i in range(600)]
+    decoder = CompiledDecoder(model, "float32")
+    decoder.prefill(ids[:200])
+    for number in ids[200:]:
+        logits = decoder.step(number)
+    numpy.testing.assert_allclose(logits, expected_logits(model, ids), **CLOSE)
+
+
+def test_a_text_beyond_the_context_is_refused(llama: DecoderOnly) -> None:
+    decoder = CompiledDecoder(llama, "int8")
+    decoder.prefill(IDS)
+    with pytest.raises(UserError, match="65 tokens, the model reads 64"):
+        decoder.extend([1] * (65 - len(IDS)))
+
+
+@pytest.mark.parametrize("ids", [[], [-1], [VOCAB]])
+def test_an_id_that_is_none_is_refused(llama: DecoderOnly, ids: list[int]) -> None:
+    with pytest.raises(UserError, match="expected ids below 53"):
+        CompiledDecoder(llama, "int8").prefill(ids)
+
+
+@given(rows=st.integers(1, 9), columns=st.integers(1, 40), seed=st.integers(0, 99))
+def test_eight_bits_are_off_by_half_a_step_at_most(rows: int, columns: int, seed: int) -> None:
+    weight = torch.randn(rows, columns, generator=torch.Generator().manual_seed(seed))
+    weight[0] = 0
+    packed = pack(weight, "int8")
+    wide = packed.weights.transpose(0, 2, 1, 3).reshape(packed.groups * 4, -1)
+    restored = wide.astype(numpy.float32) * packed.scales[:, None]
+    step = packed.scales[:rows, None] * 0.5001  # a float's rounding more than half
+    assert (numpy.abs(restored[:rows, :columns] - weight.numpy()) <= step).all()
+    assert not restored[rows:].any() and not restored[:, columns:].any()
