@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from pellucid.errors import UserError
 from pellucid.generation.compiled.decoder import CompiledDecoder
 from pellucid.generation.compiled.packing import pack
+from pellucid.generation.compiled.program import Program, compiled
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.models.decoder_only_config import DecoderOnlyConfig, RotaryScaling
 
@@ -87,27 +88,32 @@ def llama() -> DecoderOnly:
     return small_model(n_kv_heads=2)
 
 
+@pytest.fixture(scope="module")
+def program(llama: DecoderOnly) -> Program:
+    return compiled(llama, "int8")
+
+
 @pytest.mark.parametrize("choices", SHAPES.values(), ids=SHAPES.keys())
 def test_it_gives_the_logits_of_the_model(choices: dict[str, Any]) -> None:
     model = small_model(**choices)
-    decoder = CompiledDecoder(model, "float32")
-    numpy.testing.assert_allclose(decoder.prefill(IDS), expected_logits(model, IDS), **CLOSE)
-    numpy.testing.assert_allclose(decoder.step(20), expected_logits(model, [*IDS, 20]), **CLOSE)
-    numpy.testing.assert_allclose(decoder.prefill([3]), expected_logits(model, [3]), **CLOSE)
+    decoder = CompiledDecoder(compiled(model, "float32"))
+    numpy.testing.assert_allclose(decoder.prefill([IDS])[0], expected_logits(model, IDS), **CLOSE)
+    numpy.testing.assert_allclose(decoder.step([20])[0], expected_logits(model, [*IDS, 20]), **CLOSE)
+    numpy.testing.assert_allclose(decoder.prefill([[3]])[0], expected_logits(model, [3]), **CLOSE)
 
 
 @pytest.mark.parametrize("precision", ["bfloat16", "int8"])
 def test_with_rounded_weights_it_gives_the_logits_of_the_model_with_these_weights(precision: Any) -> None:
     model = small_model(n_kv_heads=2)
-    decoder = CompiledDecoder(model, precision)
+    decoder = CompiledDecoder(compiled(model, precision))
     with torch.no_grad():
-        for name, weight in model.named_parameters():
+        for weight in model.parameters():
             if weight.ndim == 2:
-                weight.copy_(rounded(weight, precision, name))
-    numpy.testing.assert_allclose(decoder.prefill(IDS), expected_logits(model, IDS), **CLOSE)
+                weight.copy_(rounded(weight, precision))
+    numpy.testing.assert_allclose(decoder.prefill([IDS])[0], expected_logits(model, IDS), **CLOSE)
 
 
-def rounded(weight: torch.Tensor, precision: str, name: str) -> torch.Tensor:
+def rounded(weight: torch.Tensor, precision: str) -> torch.Tensor:
     if precision == "bfloat16":
         return weight.bfloat16().float()
     scale = weight.abs().amax(1, keepdim=True) / 127
@@ -115,49 +121,72 @@ def rounded(weight: torch.Tensor, precision: str, name: str) -> torch.Tensor:
 
 
 @given(cuts=st.sets(st.integers(1, len(IDS) - 1)))
-def test_any_division_of_a_text_gives_the_same_bits(llama: DecoderOnly, cuts: set[int]) -> None:
-    whole = CompiledDecoder(llama, "int8").prefill(IDS)
-    decoder = CompiledDecoder(llama, "int8")
-    for start, stop in zip([0, *sorted(cuts)], [*sorted(cuts), len(IDS)], strict=True):
-        logits = decoder.extend(IDS[start:stop])
+def test_any_division_of_a_text_gives_the_same_bits(program: Program, cuts: set[int]) -> None:
+    whole = CompiledDecoder(program).prefill([IDS])
+    decoder = CompiledDecoder(program)
+    first, *others = zip([0, *sorted(cuts)], [*sorted(cuts), len(IDS)], strict=True)
+    logits = decoder.prefill([IDS[first[0] : first[1]]])
+    for start, stop in others:
+        logits = decoder.extend([IDS[start:stop]])
     assert logits.tobytes() == whole.tobytes()
 
 
-def test_any_number_of_threads_gives_the_same_bits(llama: DecoderOnly) -> None:
-    one, three = CompiledDecoder(llama, "int8", threads=1), CompiledDecoder(llama, "int8", threads=3)
-    assert one.prefill(IDS).tobytes() == three.prefill(IDS).tobytes()
-    assert one.step(4).tobytes() == three.step(4).tobytes()
+@given(texts=st.lists(st.lists(st.integers(0, VOCAB - 1), min_size=1, max_size=40), min_size=1, max_size=6))
+def test_neighbours_do_not_change_a_bit(program: Program, texts: list[list[int]]) -> None:
+    decoder, alone = CompiledDecoder(program), CompiledDecoder(program)
+    together = decoder.prefill(texts), decoder.step([len(text) for text in texts])
+    for row, text in enumerate(texts):
+        assert together[0][row].tobytes() == alone.prefill([text]).tobytes()
+        assert together[1][row].tobytes() == alone.step([len(text)]).tobytes()
 
 
-def test_what_is_cut_off_is_forgotten(llama: DecoderOnly) -> None:
-    decoder = CompiledDecoder(llama, "int8")
-    expected = decoder.prefill(IDS)
-    decoder.extend([1, 2, 3])
+@given(rows=st.lists(st.integers(0, 3), min_size=1, max_size=9))
+def test_any_of_the_texts_go_on_any_number_of_times(program: Program, rows: list[int]) -> None:
+    texts = [IDS[:5], IDS[5:20], IDS[20:23], IDS[:5]]
+    decoder, alone = CompiledDecoder(program), CompiledDecoder(program)
+    decoder.prefill(texts)
+    decoder.select(rows)
+    logits = decoder.step([9] * len(rows))
+    for row, number in enumerate(rows):
+        alone.prefill([texts[number]])
+        assert logits[row].tobytes() == alone.step([9]).tobytes()
+
+
+def test_any_number_of_threads_gives_the_same_bits(program: Program) -> None:
+    one, three = CompiledDecoder(program, threads=1), CompiledDecoder(program, threads=3)
+    assert one.prefill([IDS, [5]]).tobytes() == three.prefill([IDS, [5]]).tobytes()
+    assert one.step([4, 6]).tobytes() == three.step([4, 6]).tobytes()
+
+
+def test_what_is_cut_off_is_forgotten(program: Program) -> None:
+    decoder = CompiledDecoder(program)
+    expected = decoder.prefill([IDS])
+    decoder.extend([[1, 2, 3]])
     decoder.cut(len(IDS) - 1)
-    assert decoder.step(IDS[-1]).tobytes() == expected.tobytes()
+    assert decoder.step(IDS[-1:]).tobytes() == expected.tobytes()
 
 
 def test_the_cache_grows_with_the_text() -> None:
     model = small_model(max_positions=700)
     ids = [(7 * i) % VOCAB for i in range(600)]
-    decoder = CompiledDecoder(model, "float32")
-    decoder.prefill(ids[:200])
+    decoder = CompiledDecoder(compiled(model, "float32"))
+    decoder.prefill([ids[:200]])
     for number in ids[200:]:
-        logits = decoder.step(number)
-    numpy.testing.assert_allclose(logits, expected_logits(model, ids), **CLOSE)
+        logits = decoder.step([number])
+    numpy.testing.assert_allclose(logits[0], expected_logits(model, ids), **CLOSE)
 
 
-def test_a_text_beyond_the_context_is_refused(llama: DecoderOnly) -> None:
-    decoder = CompiledDecoder(llama, "int8")
-    decoder.prefill(IDS)
+def test_a_text_beyond_the_context_is_refused(program: Program) -> None:
+    decoder = CompiledDecoder(program)
+    decoder.prefill([IDS])
     with pytest.raises(UserError, match="65 tokens, the model reads 64"):
-        decoder.extend([1] * (65 - len(IDS)))
+        decoder.extend([[1] * (65 - len(IDS))])
 
 
 @pytest.mark.parametrize("ids", [[], [-1], [VOCAB]])
-def test_an_id_that_is_none_is_refused(llama: DecoderOnly, ids: list[int]) -> None:
+def test_an_id_that_is_none_is_refused(program: Program, ids: list[int]) -> None:
     with pytest.raises(UserError, match="expected ids below 53"):
-        CompiledDecoder(llama, "int8").prefill(ids)
+        CompiledDecoder(program).prefill([ids])
 
 
 @given(rows=st.integers(1, 9), columns=st.integers(1, 40), seed=st.integers(0, 99))

@@ -1,7 +1,8 @@
-"""A language model that reads one sequence, a token at a time, as fast as memory gives its weights.
+"""A language model that reads a token at a time, as fast as memory gives its weights.
 
-What a token costs is the reading of every weight once: at 8 bits a quarter of what float32 takes. Activations, sums,
-attention and the cache stay in float32, whatever the weights are; so nothing but the weights is rounded.
+What a token costs is the reading of every weight once: at 8 bits a quarter of what float32 takes. Texts side by side
+share that reading. Activations, sums, attention and the cache stay in float32, whatever the weights are; so nothing but
+the weights is rounded.
 """
 
 from collections.abc import Sequence
@@ -13,108 +14,171 @@ from numpy.typing import NDArray
 
 from pellucid.errors import UserError
 from pellucid.generation.compiled.kernel import run
-from pellucid.generation.compiled.packing import Precision, filled_up
-from pellucid.generation.compiled.program import compiled
+from pellucid.generation.compiled.packing import filled_up
+from pellucid.generation.compiled.program import Program
 from pellucid.lanes import LANES, new_rows
 from pellucid.meeting import new_meeting
-from pellucid.models.decoder_only import DecoderOnly
 
 __all__ = ["CompiledDecoder"]
 
-_TOKENS_AT_ONCE = 32
 _FIRST_ROOM = 256  # tokens
 _SHARED_FROM = 4_000_000  # bytes of weights; below it a second thread costs more than it brings
 
 
 class CompiledDecoder:
-    """A `Decoder` (see `generation/decoder.py`) for one sequence on CPU.
+    """A `BatchDecoder` (see `generation/decoder.py`) on CPU.
 
-    The logits are the same to the bit at any number of threads and however a text is divided between calls.
+    The logits of a text are the same to the bit at any number of threads, however it is divided between calls, and
+    whatever its neighbours are.
 
     Args:
-        model: on CPU, in float32; not needed any more afterwards.
-        precision: of the weights: float32, bfloat16, or int8 with a scale a row.
+        program: a compiled model; any number of decoders may share it.
         threads: those of PyTorch if not given; one where the model is small.
 
     Attributes:
-        vocab_size: how many logits there are.
-        context: most tokens that a sequence may have.
-        length: tokens read.
+        lengths: tokens read, of each text.
     """
 
-    def __init__(self, model: DecoderOnly, precision: Precision = "int8", threads: int | None = None) -> None:
-        self.vocab_size = model.vocab_size
-        self.context = model.config.max_positions
-        self.length = 0
-        self._program = compiled(model, precision, _TOKENS_AT_ONCE)
-        small = self._program.weight_bytes < _SHARED_FROM
+    most_sequences = None
+
+    def __init__(self, program: Program, threads: int | None = None) -> None:
+        self.lengths: list[int] = []
+        self._program = program
+        self._arena = new_rows(len(program.arena))
+        self._arena[:] = program.arena
+        small = program.weight_bytes < _SHARED_FROM
         self.threads = threads or (1 if small else torch.get_num_threads())
         self._others = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
         self._meeting = new_meeting()
-        blocks, two, kv_heads, length = self._program.cache_shape
-        self._cache = new_rows(blocks, two, kv_heads, 0, length)
+        self._slots: list[int] = []  # where each text's keys and values are in the cache
+        self._cache = new_rows(0, *program.cache_shape[:-1], 0, program.cache_shape[-1])
         self._scores = new_rows(self.threads, 0)
-        self._table = self._program.table(0)
-
-    def prefill(self, ids: Sequence[int]) -> NDArray[numpy.float32]:
-        """Forget what was read, read `ids` (at least one), and return the logits after the last, [vocab_size]."""
-        self.length = 0
-        return self.extend(ids)
-
-    def step(self, number: int) -> NDArray[numpy.float32]:
-        """Read one more id and return the logits after it, [vocab_size]."""
-        return self.extend((number,))
-
-    def extend(self, ids: Sequence[int]) -> NDArray[numpy.float32]:
-        """Read some more ids (at least one) and return the logits after the last, [vocab_size].
-
-        Raises:
-            UserError: if the sequence grows beyond the context.
-        """
-        numbers = numpy.asarray(ids, numpy.int64)
-        if not len(numbers) or numbers.min() < 0 or numbers.max() >= self.vocab_size:
-            raise UserError(f"expected ids below {self.vocab_size}, at least one; got {list(ids)[:10]}")
-        if self.length + len(numbers) > self.context:
-            raise UserError(
-                f"the text has {self.length + len(numbers)} tokens, the model reads {self.context} at most",
-                hint="Give it less text.",
-            )
-        self._make_room(self.length + len(numbers))
-        for first in range(0, len(numbers), _TOKENS_AT_ONCE):
-            self._run(numbers[first : first + _TOKENS_AT_ONCE])
-        place = self._program.logits
-        return self._program.arena[place : place + self.vocab_size].copy()
-
-    def cut(self, length: int) -> None:
-        """Forget all but the first `length` tokens."""
-        self.length = min(self.length, length)
+        self._table = program.table(0)
 
     @property
-    def weight_bytes(self) -> int:
-        """Bytes of matrices: what is read for every token."""
-        return self._program.weight_bytes
+    def vocab_size(self) -> int:
+        """How many logits there are."""
+        return self._program.vocab_size
 
-    def _run(self, ids: NDArray[numpy.int64]) -> None:
-        program = self._program
-        shared = program.steps, program.numbers, program.arena, self._cache, self._scores, self._table, ids, self.length
-        others = [
-            self._others.submit(run, *shared, thread, self.threads, self._meeting)
-            for thread in range(1, self.threads)
+    @property
+    def context(self) -> int:
+        """Most tokens of a text."""
+        return self._program.context
+
+    def prefill(self, prompts: Sequence[Sequence[int]]) -> NDArray[numpy.float32]:
+        """Forget what was read, read the prompts (a token each at least), and return the logits after each.
+
+        A prompt given several times is read once.
+
+        Raises:
+            UserError: if one is longer than the context.
+        """
+        numbers: dict[tuple[int, ...], int] = {}
+        rows = [numbers.setdefault(tuple(prompt), len(numbers)) for prompt in prompts]
+        self._slots, self.lengths = list(range(len(numbers))), [0] * len(numbers)
+        logits = self.extend(list(numbers))
+        if len(rows) == len(numbers):
+            return logits
+        self.select(rows)
+        return logits[rows]
+
+    def step(self, ids: Sequence[int]) -> NDArray[numpy.float32]:
+        """Read one more id a text and return the logits after it, [texts vocab_size].
+
+        Raises:
+            UserError: if a text grows beyond the context.
+        """
+        return self.extend([(number,) for number in ids])
+
+    def extend(self, texts: Sequence[Sequence[int]]) -> NDArray[numpy.float32]:
+        """Read what comes next in each text (a token at least) and return the logits after it, [texts vocab_size].
+
+        Raises:
+            UserError: if a text grows beyond the context.
+        """
+        self._check(texts)
+        self._make_room(len(self._cache), max(map(int.__add__, self.lengths, map(len, texts))))
+        # A text's last token is the one whose logits are wanted: they come last, all else before.
+        tokens = numpy.array(
+            [
+                (number, slot, length + place)
+                for last in (False, True)
+                for text, slot, length in zip(texts, self._slots, self.lengths, strict=True)
+                for place, number in enumerate(text)
+                if (place == len(text) - 1) == last
+            ],
+            numpy.int64,
+        )
+        logits = numpy.empty((len(texts), self.vocab_size), numpy.float32)
+        first_wanted = len(tokens) - len(texts)
+        for start in range(0, len(tokens), self._program.tokens):
+            part = tokens[start : start + self._program.tokens]
+            wanted = min(len(part), max(0, start + len(part) - first_wanted))
+            self._run(part, wanted)
+            if wanted:
+                done = start + len(part) - first_wanted
+                logits[done - wanted : done] = self._logits()[len(part) - wanted : len(part)]
+        self.lengths = [length + len(text) for length, text in zip(self.lengths, texts, strict=True)]
+        return logits
+
+    def select(self, rows: Sequence[int]) -> None:
+        """Go on with these texts only, in this order; one may be named several times."""
+        used: set[int] = set()
+        free = iter(sorted(set(range(max(len(rows), len(self._cache)))) - {self._slots[row] for row in rows}))
+        slots = []
+        self._make_room(len(rows), max(self.lengths))
+        for row in rows:
+            slot = self._slots[row]
+            if slot in used:
+                copy = next(free)
+                self._cache[copy, :, :, :, : self.lengths[row]] = self._cache[slot, :, :, :, : self.lengths[row]]
+                slot = copy
+            used.add(slot)
+            slots.append(slot)
+        self._slots, self.lengths = slots, [self.lengths[row] for row in rows]
+
+    def cut(self, length: int) -> None:
+        """Forget all but the first `length` tokens of each text."""
+        self.lengths = [min(one, length) for one in self.lengths]
+
+    def _check(self, texts: Sequence[Sequence[int]]) -> None:
+        for text, length in zip(texts, self.lengths, strict=True):
+            if not text or min(text) < 0 or max(text) >= self.vocab_size:
+                raise UserError(f"expected ids below {self.vocab_size}, at least one; got {list(text)[:10]}")
+            if length + len(text) > self.context:
+                raise UserError(
+                    f"the text has {length + len(text)} tokens, the model reads {self.context} at most",
+                    hint="Give it less text.",
+                )
+
+    def _run(self, tokens: NDArray[numpy.int64], wanted: int) -> None:
+        program, arena = self._program, self._arena
+        shared = program.steps, program.numbers, arena, self._cache, self._scores, self._table, tokens, wanted
+        others = (
+            [self._others.submit(run, *shared, n, self.threads, self._meeting) for n in range(1, self.threads)]
             if self._others is not None
-        ]
+            else []
+        )
         run(*shared, 0, self.threads, self._meeting)
         for other in others:
             other.result()
-        self.length += len(ids)
 
-    def _make_room(self, tokens: int) -> None:
-        """Let the cache hold so many tokens."""
-        room = self._cache.shape[3]
-        if tokens <= room:
+    def _logits(self) -> NDArray[numpy.float32]:
+        place, length = self._program.logits
+        rows = self._arena[place : place + length * self._program.tokens].reshape(-1, length)
+        return rows[:, : self.vocab_size]
+
+    def _make_room(self, texts: int, tokens: int) -> None:
+        """Let the cache hold so many texts of so many tokens."""
+        room = self._cache.shape[4]
+        texts = max(texts, len(self._slots))
+        if texts <= len(self._cache) and tokens <= room:
             return
-        larger = filled_up(max(_FIRST_ROOM, tokens, min(2 * room, self.context)), LANES)
+        if tokens > room:
+            room = filled_up(max(_FIRST_ROOM, tokens, min(2 * room, self.context)), LANES)
+            self._scores, self._table = new_rows(self.threads, room), self._program.table(room)
         blocks, two, kv_heads, length = self._program.cache_shape
-        cache = new_rows(blocks, two, kv_heads, larger, length)
-        cache[:, :, :, : self.length] = self._cache[:, :, :, : self.length]
-        self._cache, self._scores = cache, new_rows(self.threads, larger)
-        self._table = self._program.table(larger)
+        cache = new_rows(texts, blocks, two, kv_heads, room, length)
+        old = self._cache[:texts]
+        cache[: len(old), :, :, :, : old.shape[4]] = old
+        self._cache = cache

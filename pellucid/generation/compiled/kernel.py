@@ -1,8 +1,9 @@
 """The kernel that runs a compiled model: a loop over its steps, at each of which all threads meet.
 
 A step is a row of whole numbers: which operation, then what it works on. Numbers of a model and of its tokens lie in
-one array of float32, the arena, and are named by their place in it; matrices are named by their address. Tokens of a
-prompt go through together, up to as many as the arena has rows for; each comes out as if it were alone.
+one array of float32, the arena, and are named by their place in it; matrices are named by their address. Several
+tokens, of one text or of several, go through together, up to as many as the arena has rows for; so a matrix is read
+once for all of them, and each comes out as if it were alone.
 """
 
 import math
@@ -34,17 +35,20 @@ __all__ = [
     "BEND",
     "EMBED",
     "GATE",
+    "ID",
     "LAYER_NORM",
     "MULTIPLY",
     "MULTIPLY_LAST",
+    "POSITION",
     "REMEMBER",
     "RMS_NORM",
+    "TEXT",
     "TURN",
     "run",
 ]
 
 EMBED, ADD_CODES, LAYER_NORM, RMS_NORM, MULTIPLY, MULTIPLY_LAST, TURN, REMEMBER, ATTEND, GATE, BEND = range(11)
-_GELU = 2  # beside RELU and GELU_TANH: the exact one, by erf
+ID, TEXT, POSITION = range(3)  # columns of what says which tokens
 _TOKENS = 4  # at once in a product
 _NEVER = -1e30  # score of a key that may not be looked at: its weight is exactly 0
 _SQRT_HALF = 0.7071067811865476
@@ -53,15 +57,15 @@ _using = kernel_using(lanes, meeting, instructions)
 
 
 @_using
-def embed(step: Any, factor: Any, arena: Any, ids: Any, thread: Any, threads: Any) -> None:
+def embed(step: Any, factor: Any, arena: Any, tokens: Any, thread: Any, threads: Any) -> None:
     """Write each token's row of the embedding.
 
     Step: the packed matrix's kind, address and chunks; place of its scales; place and length of the tokens' rows.
     """
     kind, weights, chunks, scales, out, stride = step[1], step[2], step[3], step[4], step[5], step[6]
     size = 4 if kind == FLOAT32 else 2 if kind == BFLOAT16 else 1
-    for token in range(thread, len(ids), threads):
-        number = ids[token]
+    for token in range(thread, len(tokens), threads):
+        number = tokens[token, ID]
         row = weights + ((number // ROWS) * chunks * ROWS + number % ROWS) * LANES * size
         place = arena.ctypes.data + 4 * (out + token * stride)
         scale = arena[scales + number] * factor
@@ -74,15 +78,15 @@ def embed(step: Any, factor: Any, arena: Any, ids: Any, thread: Any, threads: An
 
 
 @_using
-def add_codes(step: Any, arena: Any, table: Any, start: Any, count: Any, thread: Any, threads: Any) -> None:
+def add_codes(step: Any, arena: Any, table: Any, tokens: Any, thread: Any, threads: Any) -> None:
     """Add to each token's row the code of its position.
 
     Step: place and length of the rows.
     """
     out, stride = step[1], step[2]
-    for token in range(thread, count, threads):
+    for token in range(thread, len(tokens), threads):
         for i in range(table.shape[1]):
-            arena[out + token * stride + i] += table[start + token, i]
+            arena[out + token * stride + i] += table[tokens[token, POSITION], i]
 
 
 @_using
@@ -175,43 +179,43 @@ def multiply(step: Any, arena: Any, first: Any, count: Any, thread: Any, threads
 
 
 @_using
-def turn(step: Any, arena: Any, table: Any, start: Any, count: Any, thread: Any, threads: Any) -> None:
+def turn(step: Any, arena: Any, table: Any, tokens: Any, thread: Any, threads: Any) -> None:
     """Turn each token's queries and keys by its position.
 
     Step: place and length of the rows; heads, which come first in them; numbers from one head to the next.
     """
     x, stride, heads, length = step[1], step[2], step[3], step[4]
     half = table.shape[1] // 2
-    for number in range(thread, count * heads, threads):
+    for number in range(thread, len(tokens) * heads, threads):
         token = number // heads
+        position = tokens[token, POSITION]
         place = x + token * stride + number % heads * length
         for i in range(half):
-            cosine, sine = table[start + token, i], table[start + token, half + i]
+            cosine, sine = table[position, i], table[position, half + i]
             left, right = arena[place + i], arena[place + half + i]
             arena[place + i] = left * cosine - right * sine
             arena[place + half + i] = left * sine + right * cosine
 
 
 @_using
-def remember(step: Any, arena: Any, cache: Any, start: Any, count: Any, thread: Any, threads: Any) -> None:
+def remember(step: Any, arena: Any, cache: Any, tokens: Any, thread: Any, threads: Any) -> None:
     """Write each token's keys and values to the cache.
 
     Step: the block's number; place of the first keys, and of the first values; length of the tokens' rows.
     """
     block, key, value, stride = step[1], step[2], step[3], step[4]
-    heads, length = cache.shape[2], cache.shape[4]
-    for number in range(thread, count * heads, threads):
+    heads, length = cache.shape[3], cache.shape[5]
+    for number in range(thread, len(tokens) * heads, threads):
         token, head = number // heads, number % heads
+        text, position = tokens[token, TEXT], tokens[token, POSITION]
         place = token * stride + head * length
         for i in range(length):
-            cache[block, 0, head, start + token, i] = arena[key + place + i]
-            cache[block, 1, head, start + token, i] = arena[value + place + i]
+            cache[text, block, 0, head, position, i] = arena[key + place + i]
+            cache[text, block, 1, head, position, i] = arena[value + place + i]
 
 
 @_using
-def attend(
-    step: Any, scale: Any, arena: Any, cache: Any, scores: Any, start: Any, count: Any, thread: Any, threads: Any
-) -> None:
+def attend(step: Any, scale: Any, arena: Any, cache: Any, scores: Any, tokens: Any, thread: Any, threads: Any) -> None:
     """Mix the values that each head of each token looks at: softmax(q · k · scale − slope · distance) v.
 
     Step: the block's number; heads; place and length of the queries' rows; place of the slopes; place and length of the
@@ -219,15 +223,16 @@ def attend(
     """
     block, heads, query, stride = step[1], step[2], step[3], step[4]
     slopes, out, out_stride = step[5], step[6], step[7]
-    kv_heads, room, length = cache.shape[2], cache.shape[3], cache.shape[4]
+    blocks, kv_heads, room, length = cache.shape[1], cache.shape[3], cache.shape[4], cache.shape[5]
     own_scores = scores[thread]
     place, data = own_scores.ctypes.data, arena.ctypes.data
-    for number in range(thread, count * heads, threads):
+    for number in range(thread, len(tokens) * heads, threads):
         token, head = number // heads, number % heads
-        seen = start + token + 1
+        seen = tokens[token, POSITION] + 1
         chunks = (seen + LANES - 1) // LANES
         own = data + 4 * (query + token * stride + head * length)
-        keys = cache.ctypes.data + 4 * length * room * (2 * kv_heads * block + head * kv_heads // heads)
+        known = (tokens[token, TEXT] * blocks + block) * 2 * kv_heads + head * kv_heads // heads
+        keys = cache.ctypes.data + 4 * length * room * known
         values = keys + 4 * length * room * kv_heads
         for chunk in range(chunks):
             key, distance = keys + 4 * LANES * length * chunk, seen - 1 - chunk * LANES
@@ -257,7 +262,7 @@ def open_gates(step: Any, arena: Any, count: Any, thread: Any, threads: Any) -> 
 def activate(step: Any, arena: Any, count: Any, thread: Any, threads: Any) -> None:
     """Replace each token's hidden numbers by their activation.
 
-    Step: place and length of the rows; chunks; which activation.
+    Step: place and length of the rows; chunks; which activation, RELU, GELU_TANH or else the exact GELU.
     """
     x, stride, chunks, how = step[1], step[2], step[3], step[4]
     first, last = chunks * thread // threads, chunks * (thread + 1) // threads
@@ -281,8 +286,8 @@ def run(
     cache: Any,
     scores: Any,
     table: Any,
-    ids: Any,
-    start: Any,
+    tokens: Any,
+    wanted: Any,
     thread: Any,
     threads: Any,
     place: Any,
@@ -293,13 +298,14 @@ def run(
         steps: int64 [steps operands].
         numbers: a float32 that a step needs, [steps]: an epsilon, a factor.
         arena: float32.
-        cache: keys and values, float32 [blocks 2 kv_heads room length].
+        cache: keys and values, float32 [texts blocks 2 kv_heads room length].
         scores: float32 [threads room], to work with.
         table: by position, float32 [room …]: cosines and sines, or codes.
-        ids: the tokens; the first stands at position `start`.
+        tokens: of each its id, its text, and its position there, int64 [tokens 3]; those of a text in order.
+        wanted: so many of the last tokens get logits.
         place: where the threads meet.
     """
-    count = len(ids)
+    count = len(tokens)
     for number in range(len(steps)):
         step, given = steps[number], numbers[number]
         operation = step[0]
@@ -310,19 +316,19 @@ def run(
         elif operation == LAYER_NORM:
             layer_norm(step, given, arena, count, thread, threads)
         elif operation == TURN:
-            turn(step, arena, table, start, count, thread, threads)
+            turn(step, arena, table, tokens, thread, threads)
         elif operation == REMEMBER:
-            remember(step, arena, cache, start, count, thread, threads)
+            remember(step, arena, cache, tokens, thread, threads)
         elif operation == ATTEND:
-            attend(step, given, arena, cache, scores, start, count, thread, threads)
+            attend(step, given, arena, cache, scores, tokens, thread, threads)
         elif operation == GATE:
             open_gates(step, arena, count, thread, threads)
         elif operation == BEND:
             activate(step, arena, count, thread, threads)
         elif operation == EMBED:
-            embed(step, given, arena, ids, thread, threads)
+            embed(step, given, arena, tokens, thread, threads)
         elif operation == ADD_CODES:
-            add_codes(step, arena, table, start, count, thread, threads)
-        else:
-            multiply(step, arena, count - 1, 1, thread, threads)
+            add_codes(step, arena, table, tokens, thread, threads)
+        elif wanted:
+            multiply(step, arena, count - wanted, wanted, thread, threads)
         meet(place, threads)

@@ -20,7 +20,7 @@ from pellucid.layers.positions import LearnedCodes, LinearBias, SinusoidalCodes,
 from pellucid.layers.rotary import Rotary
 from pellucid.models.decoder_only import DecoderOnly
 
-__all__ = ["Program", "compiled"]
+__all__ = ["Program", "Rows", "compiled"]
 
 OPERANDS = 13
 _ACTIVATIONS: dict[tuple[type[nn.Module], str], int] = {
@@ -28,6 +28,13 @@ _ACTIVATIONS: dict[tuple[type[nn.Module], str], int] = {
     (nn.GELU, "tanh"): 1,
     (nn.GELU, "none"): 2,
 }
+
+
+class Rows(NamedTuple):
+    """Rows of the arena, one a token: their place and their length, in numbers."""
+
+    place: int
+    length: int
 
 
 class Program(NamedTuple):
@@ -38,18 +45,24 @@ class Program(NamedTuple):
         numbers: a float32 that a step needs, [steps].
         arena: float32: what is learned but the matrices, and rows for the tokens that pass through.
         matrices: kept alive, for the steps have their addresses.
-        logits: place of the logits in the arena.
+        logits: rows of the logits in the arena.
         cache_shape: blocks, 2, kv_heads, and length of a key; the room for tokens is not among them.
         table: gives, for so many positions, what the steps need by position, [positions …].
+        vocab_size: how many logits there are.
+        context: most tokens that a text may have.
+        tokens: how many pass through at once at most.
     """
 
     steps: NDArray[numpy.int64]
     numbers: NDArray[numpy.float32]
     arena: NDArray[numpy.float32]
     matrices: Sequence[PackedMatrix]
-    logits: int
+    logits: Rows
     cache_shape: tuple[int, int, int, int]
     table: Callable[[int], NDArray[numpy.float32]]
+    vocab_size: int
+    context: int
+    tokens: int
 
     @property
     def weight_bytes(self) -> int:
@@ -57,18 +70,12 @@ class Program(NamedTuple):
         return sum(matrix.weights.nbytes for matrix in self.matrices)
 
 
-class _Rows(NamedTuple):
-    """Rows of the arena, one a token: their place and their length, in numbers."""
-
-    place: int
-    length: int
-
-
-def compiled(model: DecoderOnly, precision: Precision, tokens: int) -> Program:
+def compiled(model: DecoderOnly, precision: Precision = "int8", tokens: int = 32) -> Program:
     """Write the program of a model.
 
     Args:
-        precision: of the matrices; all arithmetic is in float32.
+        model: on CPU, in float32; not needed any more afterwards.
+        precision: of the matrices, float32, bfloat16, or int8 with a scale a row; all arithmetic is in float32.
         tokens: how many pass through at once at most.
     """
     with torch.no_grad():
@@ -97,7 +104,7 @@ class _Writer:
         self.projected = self.rows(projected)
         self.mixed = self.rows(config.n_heads * self.head)
         self.hidden = self.rows(hidden)
-        self.logits = _Rows(self.reserve(filled_up(model.vocab_size, ROWS)), 0)
+        self.logits = self.rows(filled_up(model.vocab_size, LANES))
 
     def written(self) -> Program:
         model, config = self.model, self.model.config
@@ -124,13 +131,24 @@ class _Writer:
             arena[place : place + len(values)] = values
         shape = (config.n_layers, 2, config.kv_heads, self.head)
         numbers = numpy.array(self.numbers, numpy.float32)
-        return Program(steps, numbers, arena, self.matrices, self.logits.place, shape, _table(model))
+        return Program(
+            steps,
+            numbers,
+            arena,
+            self.matrices,
+            self.logits,
+            shape,
+            _table(model),
+            model.vocab_size,
+            config.max_positions,
+            self.tokens,
+        )
 
     def block(self, number: int, block: SelfAttentionBlock) -> None:
         self.around(block.around_self_attention, lambda x: self.attention(number, block.self_attention, x))
         self.around(block.around_feed_forward, lambda x: self.feed_forward(block.feed_forward, x))
 
-    def around(self, residual: PreNorm, part: Callable[[_Rows], None]) -> None:
+    def around(self, residual: PreNorm, part: Callable[[Rows], None]) -> None:
         if isinstance(residual, PostNorm):
             part(self.stream)
             self.norm(residual.norm, self.stream, self.stream)
@@ -138,7 +156,7 @@ class _Writer:
             self.norm(residual.norm, self.stream, self.normed)
             part(self.normed)
 
-    def attention(self, number: int, attention: Attention, x: _Rows) -> None:
+    def attention(self, number: int, attention: Attention, x: Rows) -> None:
         heads, kv_heads, rows = attention.n_heads, attention.n_kv_heads, self.projected
         parts = (attention.query, heads), (attention.key, kv_heads), (attention.value, kv_heads)
         weight = torch.cat([self.head_rows(part.weight, count) for part, count in parts])
@@ -147,7 +165,7 @@ class _Writer:
         key, value = rows.place + heads * self.head, rows.place + (heads + kv_heads) * self.head
         if isinstance(attention.query_norm, RMSNorm) and isinstance(attention.key_norm, RMSNorm):
             self.head_norm(attention.query_norm, heads, rows)
-            self.head_norm(attention.key_norm, kv_heads, _Rows(key, rows.length))
+            self.head_norm(attention.key_norm, kv_heads, Rows(key, rows.length))
         if isinstance(attention.turn, Rotary):
             self.add((kernel.TURN, *rows, heads + kv_heads, self.head))
         self.add((kernel.REMEMBER, number, key, value, rows.length))
@@ -158,7 +176,7 @@ class _Writer:
         output = self.head_rows(attention.output.weight.T, heads).T
         self.multiply(self.packed(output), _bias(attention.output), self.mixed, self.stream, self.stream)
 
-    def feed_forward(self, part: nn.Module, x: _Rows) -> None:
+    def feed_forward(self, part: nn.Module, x: Rows) -> None:
         chunks = filled_up(self.model.config.d_ff, LANES) // LANES
         if isinstance(part, GatedFeedForward):
             wide = [_filled_rows(linear.weight, LANES) for linear in (part.gate, part.widen)]
@@ -172,7 +190,7 @@ class _Writer:
         narrow = part.narrow
         self.multiply(self.packed(narrow.weight), _bias(narrow), self.hidden, self.stream, self.stream)
 
-    def norm(self, norm: nn.Module, x: _Rows, out: _Rows) -> None:
+    def norm(self, norm: nn.Module, x: Rows, out: Rows) -> None:
         width = self.model.config.d_model
         if isinstance(norm, RMSNorm):
             weight = self.learn(norm.weight.numpy())
@@ -182,7 +200,7 @@ class _Writer:
             weight, bias = self.learn(norm.weight.numpy()), self.learn(norm.bias.numpy())
             self.add((kernel.LAYER_NORM, *x, 1, 0, width, weight, bias, *out), norm.eps)
 
-    def head_norm(self, norm: RMSNorm, heads: int, x: _Rows) -> None:
+    def head_norm(self, norm: RMSNorm, heads: int, x: Rows) -> None:
         weight, width = self.learn(norm.weight.numpy()), len(norm.weight)
         self.add((kernel.RMS_NORM, *x, heads, self.head, width, weight, self.zeros, *x), norm.epsilon)
 
@@ -190,15 +208,15 @@ class _Writer:
         self,
         matrix: PackedMatrix,
         bias: Tensor | None,
-        x: _Rows,
-        base: _Rows | None,
-        out: _Rows,
+        x: Rows,
+        base: Rows | None,
+        out: Rows,
         operation: int = kernel.MULTIPLY,
     ) -> None:
         """Write out = base + matrix · x + bias; without a base, zeros."""
         shift = self.zeros if bias is None else self.learn(_filled_rows(bias[:, None], ROWS)[:, 0].numpy())
         own = matrix.kind, matrix.weights.ctypes.data, matrix.groups, matrix.chunks, self.learn(matrix.scales), shift
-        self.add((operation, *own, *x, *(base or _Rows(self.zeros, 0)), *out))
+        self.add((operation, *own, *x, *(base or Rows(self.zeros, 0)), *out))
 
     def add(self, step: tuple[int, ...], number: float = 0.0) -> None:
         self.steps.append(step)
@@ -214,8 +232,8 @@ class _Writer:
         self.learned.append((place, values))
         return place
 
-    def rows(self, length: int) -> _Rows:
-        return _Rows(self.reserve(length * self.tokens), length)
+    def rows(self, length: int) -> Rows:
+        return Rows(self.reserve(length * self.tokens), length)
 
     def reserve(self, size: int) -> int:
         place = self.size
