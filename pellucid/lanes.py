@@ -168,7 +168,7 @@ def variables(builder: Builder, count: int) -> list[Value]:
 
 def prefetch(builder: Builder, address: Value, offset: Value) -> None:
     """Emit the wish for 64 bytes that will be read soon."""
-    byte = ir.IntType(8).aspointer()
+    byte = ir.IntType(8).as_pointer()
     kind = ir.FunctionType(ir.VoidType(), [byte, Int32, Int32, Int32])
     ask = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
     reading, keep_it, data = ir.Constant(Int32, 0), ir.Constant(Int32, 3), ir.Constant(Int32, 1)
@@ -225,7 +225,7 @@ def _call(builder: Builder, name: str, *arguments: Value) -> Value:
 
 def pointer(builder: Builder, address: Value, offset: Value, kind: ir.Type) -> Value:
     """Emit a pointer to an address and so many bytes behind it."""
-    return builder.inttoptr(builder.add(address, offset), kind.aspointer())
+    return builder.inttoptr(builder.add(address, offset), kind.as_pointer())
 
 
 def _shuffle(builder: Builder, a: Value, b: Value, lanes: Sequence[int]) -> Value:
