@@ -121,7 +121,7 @@ def test_the_tested_set_is_pinned_and_within_the_ranges() -> None:
 
 def test_recipes_travel_with_the_package() -> None:
     recipes = PYPROJECT["tool"]["setuptools"]["package-data"]["pellucid.training"]
-    assert recipes == ["recipes/*.toml"]
+    assert recipes == ["recipes/*/*.toml"]
     assert list((ROOT / "pellucid" / "training").glob(recipes[0]))
 
 

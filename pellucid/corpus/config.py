@@ -1,6 +1,6 @@
 """How a text is judged before it is learnt from."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Self
 
@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from pellucid.corpus.doctor.checks import CHECKS, Level
 
-__all__ = ["DataConfig"]
+__all__ = ["DataConfig", "check_names", "split_names"]
 
 _UNREADABLE = frozenset(check.id for check in CHECKS.values() if check.level == "error")
 
@@ -38,24 +38,11 @@ class DataConfig(BaseModel):
     @classmethod
     def _from_one_string(cls, value: object) -> object:
         """Take `copy,number` for two names."""
-        if isinstance(value, str):
-            value = [value]
-        if not isinstance(value, Iterable):
-            return value
-        return tuple(name for part in value for name in (part.split(",") if isinstance(part, str) else (part,)) if name)
+        return split_names(value)
 
     @model_validator(mode="after")
     def _checks_exist(self) -> Self:
-        for field, names in (("drop", self.drop), ("keep", self.keep), ("skip", self.skip)):
-            for name in names:
-                if name not in CHECKS:
-                    near = get_close_matches(name, CHECKS, 1, 0.5)
-                    known = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(CHECKS))}"
-                    raise ValueError(f"no check is called {name!r}; {known}")
-                if field != "drop" and name in _UNREADABLE and name != "shift":
-                    raise ValueError(f"{name} cannot be among those to {field}: such lines cannot be learnt from")
-        for name in set(self.drop) & set(self.keep):
-            raise ValueError(f"{name} is both among those to drop and to keep")
+        check_names({"drop": self.drop, "keep": self.keep, "skip": self.skip}, CHECKS)
         if self.min_characters > self.max_characters:
             raise ValueError(f"min_characters {self.min_characters} exceeds max_characters {self.max_characters}")
         return self
@@ -72,3 +59,35 @@ class DataConfig(BaseModel):
         """Return the same with every error turned into leaving out what causes it: what `--fix` does."""
         mendable = tuple(check.id for check in CHECKS.values() if check.level == "error" and check.id != "empty")
         return self.model_copy(update={"drop": tuple(dict.fromkeys((*self.drop, *mendable)))})
+
+
+def split_names(value: object) -> object:
+    """Take `copy,number` for two names, alone or among others; what is no text stays for pydantic to refuse."""
+    if isinstance(value, str):
+        value = [value]
+    if not isinstance(value, Iterable):
+        return value
+    return tuple(name for part in value for name in (part.split(",") if isinstance(part, str) else (part,)) if name)
+
+
+def check_names(chosen: Mapping[str, Iterable[str]], known: Iterable[str]) -> None:
+    """Refuse names that are no checks, and choices that cannot be had.
+
+    Args:
+        chosen: the names to drop, to keep and to skip, by these words.
+        known: the checks there are.
+
+    Raises:
+        ValueError: for the first that is wrong, naming the nearest right one.
+    """
+    there = sorted(known)
+    for field, names in chosen.items():
+        for name in names:
+            if name not in there:
+                near = get_close_matches(name, there, 1, 0.5)
+                hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(there)}"
+                raise ValueError(f"no check is called {name!r}; {hint}")
+            if field != "drop" and name in _UNREADABLE and name != "shift":
+                raise ValueError(f"{name} cannot be among those to {field}: such lines cannot be learnt from")
+    for name in set(chosen["drop"]) & set(chosen["keep"]):
+        raise ValueError(f"{name} is both among those to drop and to keep")

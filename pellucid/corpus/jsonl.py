@@ -10,7 +10,7 @@ from pellucid.corpus.raw_pairs import Fault, Languages, RawPair, decode
 from pellucid.corpus.text_files import read_lines
 from pellucid.errors import UserError
 
-__all__ = ["jsonl_languages", "read_jsonl"]
+__all__ = ["is_unicode", "jsonl_languages", "read_jsonl", "read_record"]
 
 _CODE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")
 
@@ -22,7 +22,7 @@ def jsonl_languages(file: str, wanted: Languages) -> Languages | None:
         UserError: if the file cannot be read, or that line does not hold the wanted languages, or too many.
     """
     for number, line in read_lines(file):
-        record, _ = _record(line, Place(file, number))
+        record, _ = read_record(line, Place(file, number))
         if record is None:
             continue
         if "source" in record and "target" in record:
@@ -52,7 +52,7 @@ def read_jsonl(file: str, languages: Languages | None) -> Iterator[RawPair]:
     names = wanted
     for number, line in read_lines(file):
         place = Place(file, number)
-        record, faults = _record(line, place)
+        record, faults = read_record(line, place)
         if record is None:
             yield RawPair("", "", place, place, faults)
             continue
@@ -64,12 +64,12 @@ def read_jsonl(file: str, languages: Languages | None) -> Iterator[RawPair]:
             if not isinstance(text, str):
                 what = "no field" if name not in record else "no text in the field"
                 faults += (Fault("json", place, f"{what} {name}"),)
-            elif not text.isprintable() and not _is_unicode(text):
+            elif not text.isprintable() and not is_unicode(text):
                 faults += (Fault("encoding", place, f"half a character (a lone surrogate) in {name}"),)
         yield RawPair(_shown(source), _shown(target), place, place, faults)
 
 
-def _record(line: bytes, place: Place) -> tuple[dict[str, object] | None, tuple[Fault, ...]]:
+def read_record(line: bytes, place: Place) -> tuple[dict[str, object] | None, tuple[Fault, ...]]:
     """Return the object on a line; None for a blank line, and for one that holds none, with its fault."""
     text, faults = decode(line, place)
     if faults:
@@ -92,7 +92,8 @@ def _record(line: bytes, place: Place) -> tuple[dict[str, object] | None, tuple[
     return value, faults
 
 
-def _is_unicode(text: str) -> bool:
+def is_unicode(text: str) -> bool:
+    """Tell whether a text has no half of a character (lone surrogate) in it."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:

@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["InitialiseConfig"]
+__all__ = ["InitialiseConfig", "LanguageModelInitialiseConfig"]
 
 
 class InitialiseConfig(BaseModel):
@@ -20,4 +20,14 @@ class InitialiseConfig(BaseModel):
     )
     pass_through: bool = Field(
         True, description="start cross-attention's values and output as an orthogonal matrix and its transpose"
+    )
+
+
+class LanguageModelInitialiseConfig(BaseModel):
+    """How a language model's weights start (`initialise.*` in a recipe for one)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    residual_scale: float = Field(
+        0.5, gt=0, description="factor on the first weights of projections that write to the residual stream"
     )

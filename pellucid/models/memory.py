@@ -10,8 +10,9 @@ from typing import NamedTuple
 import torch
 
 from pellucid.models.config import EncoderDecoderConfig
+from pellucid.models.decoder_only_config import DecoderOnlyConfig
 
-__all__ = ["free_bytes", "parameter_count"]
+__all__ = ["free_bytes", "language_model_parameter_count", "parameter_count"]
 
 MEMINFO = Path("/proc/meminfo")
 GROUPS = Path("/proc/self/cgroup")
@@ -49,6 +50,21 @@ def parameter_count(config: EncoderDecoderConfig, source_vocab_size: int, target
         "none": source_vocab_size + 2 * target_vocab_size,
     }[config.tie_embeddings]
     return encoder + decoder + last_norms + codes + rows * d
+
+
+def language_model_parameter_count(config: DecoderOnlyConfig, vocab_size: int) -> int:
+    """Return how many parameters a language model has, without building it: sizes may be absurd."""
+    d, width, kv = config.d_model, config.n_heads * config.head_width, config.kv_heads * config.head_width
+    b, qkv_b = int(config.bias), int(config.projection_bias)
+    attention = 2 * d * width + 2 * d * kv + qkv_b * (width + 2 * kv) + b * d
+    head_norms = 2 * config.head_width if config.norm_heads else 0
+    widening = 2 if config.activation == "swiglu" else 1
+    feed_forward = (widening + 1) * d * config.d_ff + b * (widening * config.d_ff + d)
+    norm = 2 * d if config.norm == "layernorm" else d
+    blocks = config.n_layers * (attention + head_norms + feed_forward + 2 * norm)
+    last_norm = norm if config.norm_placement == "pre" else 0
+    codes = config.max_positions * d if config.positions == "learned" else 0
+    return blocks + last_norm + codes + (1 if config.tie_embeddings else 2) * vocab_size * d
 
 
 def free_bytes(device: torch.device) -> float:

@@ -1,6 +1,6 @@
 """How many ids a tokenizer should have for the text there is."""
 
-__all__ = ["VOCABULARY_SIZES", "choose_vocab_size"]
+__all__ = ["VOCABULARY_SIZES", "choose_vocab_size", "vocab_size_for_bytes"]
 
 # (pairs up to, ids in all)
 VOCABULARY_SIZES = (
@@ -12,6 +12,7 @@ VOCABULARY_SIZES = (
     (3_000_000, 16_000),
 )
 _LARGEST = 32_000
+_BYTES_OF_PAIR = 120  # a language model of a text gets as many ids as a translator of as much text in pairs
 
 
 def choose_vocab_size(pairs: int) -> int:
@@ -32,3 +33,12 @@ def choose_vocab_size(pairs: int) -> int:
         Optimal Vocabulary Size for Neural Machine Translation".
     """
     return next((size for limit, size in VOCABULARY_SIZES if pairs <= limit), _LARGEST)
+
+
+def vocab_size_for_bytes(size: int) -> int:
+    """Return the vocabulary size for a language model trained on a text of `size` bytes of UTF-8.
+
+    That of `choose_vocab_size` for pairs of two sides of 60 bytes: 4,000 ids for 2 to 12 MB, 8,000 up to 120 MB. Bytes,
+    not characters: a text in Chinese has fewer characters, and needs more ids to write them.
+    """
+    return choose_vocab_size(size // _BYTES_OF_PAIR)

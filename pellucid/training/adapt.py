@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 
 import torch
 
-from pellucid.training.recipe import TranslatorRecipe
+from pellucid.training.recipe import Recipe, TranslatorRecipe
 
 __all__ = ["PASSES", "WIDTHS", "adapt", "expected_tokens", "matrix_rate"]
 
@@ -63,7 +63,7 @@ def adapt(
     return chosen, [said + ", ".join(values)] if values else []
 
 
-def expected_tokens(recipe: TranslatorRecipe, seconds_gone: float, device: torch.device, dtype: torch.dtype) -> float:
+def expected_tokens(recipe: Recipe, seconds_gone: float, device: torch.device, dtype: torch.dtype) -> float:
     """Return how many target tokens a run will see: by its steps, or by its minutes and the speed of this machine."""
     training = recipe.training
     by_steps = training.steps * training.batch_tokens if training.steps else float("inf")

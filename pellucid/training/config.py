@@ -4,11 +4,11 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["AlignerConfig", "TrainingConfig"]
+__all__ = ["AlignerConfig", "LanguageModelTrainingConfig", "RunConfig", "TrainingConfig"]
 
 
-class TrainingConfig(BaseModel):
-    """Length, batches, learning rate, regularisation, guidance, and what is written when."""
+class RunConfig(BaseModel):
+    """Length, batches, learning rate, regularisation, and what is written when: the same whatever is trained."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -19,21 +19,11 @@ class TrainingConfig(BaseModel):
         "wall", description="what minutes are: time on the wall, or the process's processor time over its threads"
     )
 
-    adapt: bool = Field(
-        False,
-        description="choose width, dropout and label smoothing by how many tokens the run will see and how often it "
-        "passes through the text (pellucid/training/adapt.py has the tables), where neither flags nor a file give them",
-    )
+    adapt: bool = Field(False, description="choose what is left open by how much the run will see")
 
-    batch_tokens: int = Field(
-        640, gt=0, description="tokens of an update, padding included, of the longer side; over all accumulations"
-    )
+    batch_tokens: int = Field(640, gt=0, description="tokens of an update, padding included; over all accumulations")
     micro_batch_tokens: int | None = Field(
         None, gt=0, description="tokens that pass at once; fitted to memory if not given; more of them are accumulated"
-    )
-
-    max_tokens: int = Field(
-        256, gt=1, description="pairs with a longer side, end token included, are left out of training and counted"
     )
 
     learning_rate: float = Field(2e-3, gt=0, description="highest learning rate of the schedule")
@@ -46,16 +36,6 @@ class TrainingConfig(BaseModel):
     adam_epsilon: float = Field(1e-8, gt=0, description="added to the root of the mean squared gradient")
     weight_decay: float = Field(0.0, ge=0, description="decoupled decay of matrices (Loshchilov & Hutter 2019)")
     clip_norm: float | None = Field(1.0, gt=0, description="gradients of a larger norm are scaled down to it")
-    label_smoothing: float = Field(
-        0.0, ge=0, lt=1, description="share of the target distribution spread over all tokens (Szegedy et al. 2016)"
-    )
-
-    guided_weight: float = Field(
-        2.0, ge=0, description="weight of the guided-alignment loss at the start; it falls linearly to 0"
-    )
-    guided_until: float = Field(1.0, gt=0, le=1, description="share of the run after which guidance has ended")
-    guided_layer: int = Field(0, ge=0, description="decoder layer whose cross-attention is guided")
-    guided_heads: int = Field(2, gt=0, description="how many of its heads, from the first on")
 
     average_decay: float | None = Field(
         0.98,
@@ -72,10 +52,7 @@ class TrainingConfig(BaseModel):
 
     log_steps: int = Field(50, gt=0, description="steps between two lines of metrics.jsonl")
     validations: int = Field(
-        10, ge=0, description="how often in a run validation loss and BLEU are measured; at most every 2 minutes"
-    )
-    validation_sentences: int = Field(
-        200, ge=0, description="validation sentences translated for BLEU on that occasion; 0 for none"
+        10, ge=0, description="how often in a run the model is measured on validation text; at most every 2 minutes"
     )
     patience: int | None = Field(
         None, gt=0, description="validations without a better loss after which the run stops early; none: never"
@@ -86,6 +63,57 @@ class TrainingConfig(BaseModel):
         description="steps between two checkpoints; one is written every tenth of the run and every 10 minutes anyway",
     )
     keep_checkpoints: int = Field(2, gt=0, description="checkpoints kept beside the best")
+
+
+class TrainingConfig(RunConfig):
+    """How a translator is trained: what is the same for all, and smoothing and guidance."""
+
+    adapt: bool = Field(
+        False,
+        description="choose width, dropout and label smoothing by how many tokens the run will see and how often it "
+        "passes through the text (pellucid/training/adapt.py has the tables), where neither flags nor a file give them",
+    )
+
+    batch_tokens: int = Field(
+        640, gt=0, description="tokens of an update, padding included, of the longer side; over all accumulations"
+    )
+
+    max_tokens: int = Field(
+        256, gt=1, description="pairs with a longer side, end token included, are left out of training and counted"
+    )
+
+    label_smoothing: float = Field(
+        0.0, ge=0, lt=1, description="share of the target distribution spread over all tokens (Szegedy et al. 2016)"
+    )
+
+    guided_weight: float = Field(
+        2.0, ge=0, description="weight of the guided-alignment loss at the start; it falls linearly to 0"
+    )
+    guided_until: float = Field(1.0, gt=0, le=1, description="share of the run after which guidance has ended")
+    guided_layer: int = Field(0, ge=0, description="decoder layer whose cross-attention is guided")
+    guided_heads: int = Field(2, gt=0, description="how many of its heads, from the first on")
+
+    validation_sentences: int = Field(
+        200, ge=0, description="validation sentences translated for BLEU on that occasion; 0 for none"
+    )
+
+
+class LanguageModelTrainingConfig(RunConfig):
+    """How a language model is trained: what is the same for all, and what it is asked to show."""
+
+    adapt: bool = Field(
+        False,
+        description="choose the context, the sizes and dropout by the text and by how many tokens the run will see "
+        "(pellucid/training/adapt_language_model.py has the tables), where neither flags nor a file give them",
+    )
+    batch_tokens: int = Field(8192, gt=0, description="tokens of an update, padding included; over all accumulations")
+
+    validation_tokens: int = Field(
+        65_536, gt=0, description="tokens of the validation text that the loss is measured on, spread evenly over it"
+    )
+    sample_tokens: int = Field(
+        60, ge=0, description="tokens of a validation text's continuation shown at each validation; 0 for none"
+    )
 
 
 class AlignerConfig(BaseModel):

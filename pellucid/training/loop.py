@@ -1,29 +1,23 @@
 """The training loop: batches in, better weights out, one record a step."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from pellucid.corpus.lexicon import Lexicon
 from pellucid.errors import UserError
-from pellucid.layers.taps import Only, keep
-from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.randomness import derived_seed
-from pellucid.training.batches import split_batch
 from pellucid.training.clock import Clock
-from pellucid.training.config import TrainingConfig
-from pellucid.training.loss import cross_entropy, guided_alignment
+from pellucid.training.config import RunConfig
 from pellucid.training.optimizer import WeightAverage, set_learning_rate
-from pellucid.training.pairs_on_disk import PairsOnDisk, posteriors
-from pellucid.training.precision import autocast
-from pellucid.training.schedule import guided_weight, learning_rate
+from pellucid.training.schedule import learning_rate
 from pellucid.training.state import Step, TrainingState, Validation
+from pellucid.training.task import Task
 
 __all__ = ["Run", "train"]
 
@@ -35,7 +29,7 @@ class Observer(Protocol):
     """What a run does beside training: it measures, writes checkpoints and lines of metrics."""
 
     def validate(self, run: "Run") -> Validation | None:
-        """Measure the model on held-out pairs."""
+        """Measure the model on held-out text."""
 
     def checkpoint(self, run: "Run") -> None:
         """Write all that is needed to go on."""
@@ -50,28 +44,21 @@ class Run:
 
     Attributes:
         model, optimizer, average: what a step changes.
-        pairs: what it learns from.
-        lexicon: what guides attention; None for no guidance.
+        task: what it learns from, and what is made small.
         micro_batch_tokens: how many tokens pass at once.
-        dtype: of matrix products.
         clock: of the run, earlier sittings included.
         observer: measures and keeps the run.
-        decode: (source ids, target ids, tap) → the decoder's states; compiled if asked for.
         state: counters after the last step.
     """
 
-    config: TrainingConfig
-    model: EncoderDecoder
+    config: RunConfig
+    model: nn.Module
     optimizer: torch.optim.Optimizer
     average: WeightAverage | None
-    pairs: PairsOnDisk
-    lexicon: Lexicon | None
+    task: Task[Any]
     micro_batch_tokens: int
-    dtype: torch.dtype
-    device: torch.device
     clock: Clock
     observer: Observer
-    decode: Callable[..., Tensor]
     state: TrainingState = field(default_factory=TrainingState)
 
     def progress(self) -> float:
@@ -119,10 +106,10 @@ def train(run: Run) -> Iterator[Step]:
     """
     config, model = run.config, run.model
     last_checkpoint = run.clock.seconds()
-    plan = run.pairs.plan(config.batch_tokens, run.state.epoch)
+    plan = run.task.plan(config.batch_tokens, run.state.epoch)
     if run.state.position >= len(plan):  # resumed with larger batches
         run.state = replace(run.state, epoch=run.state.epoch + 1, position=0)
-        plan = run.pairs.plan(config.batch_tokens, run.state.epoch)
+        plan = run.task.plan(config.batch_tokens, run.state.epoch)
     progress = run.progress()
     while progress < 1.0 and not run.stopped_early():
         began = run.clock.seconds()
@@ -130,7 +117,7 @@ def train(run: Run) -> Iterator[Step]:
         model.train()
         # Dropout's numbers are a function of (seed, step): a resumed run draws the same.
         torch.manual_seed(derived_seed(config.seed, "dropout", step))
-        losses = accumulate_gradients(run, plan[run.state.position], guided_weight(config, progress))
+        losses = accumulate_gradients(run, plan[run.state.position], progress)
         norm = float(nn.utils.clip_grad_norm_(model.parameters(), config.clip_norm or math.inf, foreach=True))
         _check_finite(losses.plain, norm, step)
         rate = learning_rate(config, step, progress)
@@ -142,7 +129,7 @@ def train(run: Run) -> Iterator[Step]:
         run.state = _counted(run, losses, began)
         if run.state.position == len(plan):
             run.state = replace(run.state, epoch=epoch + 1, position=0)
-            plan = run.pairs.plan(config.batch_tokens, epoch + 1)
+            plan = run.task.plan(config.batch_tokens, epoch + 1)
         validation = _validate_if_due(run)
         before, progress = progress, run.progress()
         checkpoint = validation is not None or _checkpoint_due(run, before, progress, last_checkpoint)
@@ -175,42 +162,18 @@ def train(run: Run) -> Iterator[Step]:
             raise
 
 
-def accumulate_gradients(run: Run, pairs: NDArray[numpy.int64], guidance: float) -> Losses:
+def accumulate_gradients(run: Run, items: NDArray[numpy.int64], progress: float) -> Losses:
     """Add the gradient of a step's loss, in as many parts as memory asks for; divided by the step's target tokens."""
-    config, model = run.config, run.model
-    parts = split_batch(pairs, run.pairs.longest, run.micro_batch_tokens)
-    batches = [run.pairs.batch(part, run.state.epoch, run.device) for part in parts]
+    batches = run.task.batches(items, run.state.epoch, run.micro_batch_tokens)
     tokens = sum(batch.target_tokens for batch in batches)
     plain_sum = guided_sum = 0.0
     for batch in batches:
-        weights: list[Tensor] = []
-        guided = run.lexicon is not None and guidance > 0
-        tap = _attention_of(config.guided_layer, weights) if guided else keep
-        with autocast(run.dtype, run.device):
-            states = run.decode(batch.source, batch.target_in, tap)
-        asked = batch.target_out != model.pad_id
-        loss, plain = cross_entropy(
-            states[asked], model.output_embedding.weight, batch.target_out[asked], config.label_smoothing, run.dtype
-        )
-        if guided:
-            assert run.lexicon is not None
-            guided_loss = guided_alignment(weights[0][:, : config.guided_heads], posteriors(run.lexicon, batch))
-            loss = loss + guidance * guided_loss
-            guided_sum += float(guided_loss.detach())
-        (loss / tokens).backward()
-        plain_sum += float(plain)
+        found = run.task.loss(batch, progress)
+        (found.minimised / tokens).backward()
+        plain_sum += found.plain
+        guided_sum += found.guided
     padding = 1 - sum(batch.tokens for batch in batches) / sum(batch.held for batch in batches)
     return Losses(plain_sum / tokens, guided_sum / tokens, tokens, padding)
-
-
-def _attention_of(layer: int, weights: list[Tensor]) -> Only:
-    """Return a tap that keeps the cross-attention weights of one decoder layer."""
-
-    def note(name: str, x: Tensor) -> Tensor:
-        weights.append(x)
-        return x
-
-    return Only([f"decoder.{layer}.cross_attention.weights"], note)
 
 
 def _counted(run: Run, losses: Losses, began: float) -> TrainingState:

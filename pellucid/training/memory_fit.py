@@ -4,7 +4,8 @@ import torch
 
 from pellucid.errors import UserError
 from pellucid.models.config import EncoderDecoderConfig
-from pellucid.models.memory import free_bytes, parameter_count
+from pellucid.models.decoder_only_config import DecoderOnlyConfig
+from pellucid.models.memory import free_bytes, language_model_parameter_count, parameter_count
 
 __all__ = ["LADDER", "check_fits", "fit_micro_batch"]
 
@@ -15,7 +16,10 @@ SHARE = 0.4  # of the free memory; the rest is for weights, gradients, the optim
 
 
 def check_fits(
-    config: EncoderDecoderConfig, vocab_sizes: tuple[int, int], averaged: bool, device: torch.device
+    config: EncoderDecoderConfig | DecoderOnlyConfig,
+    vocab_sizes: tuple[int, int],
+    averaged: bool,
+    device: torch.device,
 ) -> None:
     """Refuse a model whose weights alone are too many for the memory that is free, before any of it is taken.
 
@@ -23,17 +27,20 @@ def check_fits(
     measured, a copy of the weights.
 
     Args:
-        vocab_sizes: of source and target; 0 where they are not known yet.
+        vocab_sizes: of source and target, of a language model twice the same; 0 where they are not known yet.
         averaged: whether there is an average of the weights.
 
     Raises:
         UserError: with the number of parameters, what they need, and what is free.
     """
-    parameters = parameter_count(config, *vocab_sizes)
+    if isinstance(config, DecoderOnlyConfig):
+        parameters, layers = language_model_parameter_count(config, vocab_sizes[0]), ["n_layers"]
+    else:
+        parameters, layers = parameter_count(config, *vocab_sizes), ["encoder_layers", "decoder_layers"]
     needed, free = 4 * parameters * (6 if averaged else 4), free_bytes(device)
     if needed <= free:
         return
-    sizes = ["d_model", "d_ff", "encoder_layers", "decoder_layers"]
+    sizes = ["d_model", "d_ff", *layers]
     sizes += ["max_positions"] if config.positions == "learned" else []
     raise UserError(
         f"the model is too large to be trained here: its {parameters:,} parameters need {needed / 1e9:,.1f} GB, "
@@ -45,7 +52,11 @@ def check_fits(
 
 
 def fit_micro_batch(
-    config: EncoderDecoderConfig, batch_tokens: int, max_tokens: int, dtype: torch.dtype, device: torch.device
+    config: EncoderDecoderConfig | DecoderOnlyConfig,
+    batch_tokens: int,
+    max_tokens: int,
+    dtype: torch.dtype,
+    device: torch.device,
 ) -> int:
     """Return the tokens that may pass at once: `batch_tokens` if they fit, else the highest rung that does.
 
@@ -58,14 +69,17 @@ def fit_micro_batch(
     return max((rung for rung in LADDER if rung * per_token <= free), default=LADDER[0])
 
 
-def _bytes_per_token(config: EncoderDecoderConfig, max_tokens: int, dtype: torch.dtype) -> float:
+def _bytes_per_token(config: EncoderDecoderConfig | DecoderOnlyConfig, max_tokens: int, dtype: torch.dtype) -> float:
     """Estimate what the backward pass keeps for a token, on the safe side.
 
     1.5 to 2.7 times the growth of the process's memory that was measured on CPU for d_model 192 to 512, sentences of
     40 to 250 tokens, ReLU and SwiGLU, float32 and bfloat16, with and without dropout.
     """
-    attentions = config.encoder_layers + 2 * config.decoder_layers
-    blocks = config.encoder_layers + config.decoder_layers
+    if isinstance(config, DecoderOnlyConfig):
+        attentions = blocks = config.n_layers
+    else:
+        attentions = config.encoder_layers + 2 * config.decoder_layers
+        blocks = config.encoder_layers + config.decoder_layers
     width = 12 * attentions * config.d_model + 4 * blocks * config.d_ff
     scores = 2 * attentions * config.n_heads * max_tokens
     return width * (dtype.itemsize + 4) + scores * 4

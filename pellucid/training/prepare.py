@@ -24,7 +24,16 @@ from pellucid.tokenizers.training import train_tokenizer
 from pellucid.training.pairs_on_disk import PairsOnDisk, TokenizerPair
 from pellucid.training.recipe import TranslatorRecipe
 
-__all__ = ["Prepared", "prepare", "read_prepared", "read_tokenizers", "token_counts", "write_tokenizers"]
+__all__ = [
+    "Prepared",
+    "count_ids",
+    "how_to_begin_anew",
+    "prepare",
+    "read_prepared",
+    "read_tokenizers",
+    "token_counts",
+    "write_tokenizers",
+]
 
 Talk = Callable[[str], None]
 
@@ -128,12 +137,14 @@ def read_prepared(folder: Path, recipe: TranslatorRecipe) -> Prepared:
         raise UserError(
             f"the prepared validation text cannot be read: {error}",
             where=str(folder / "valid.jsonl"),
-            hint=_anew(folder),
+            hint=how_to_begin_anew(folder),
         ) from error
     _check_whole(folder, train, None)
     _check_whole(folder, valid, len(valid_text))
     if recipe.training.guided_weight > 0 and not lexicon.exists():
-        raise UserError("the lexicon that guides attention is missing", where=str(lexicon), hint=_anew(folder))
+        raise UserError(
+            "the lexicon that guides attention is missing", where=str(lexicon), hint=how_to_begin_anew(folder)
+        )
     return Prepared(
         tokenizers,
         train,
@@ -149,18 +160,18 @@ def _check_whole(folder: Path, pairs: PairsOnDisk, expected: int | None) -> None
     try:
         source, target = len(pairs.source), len(pairs.target)
     except UserError as error:
-        raise UserError(error.what, where=error.where, hint=_anew(folder)) from error
+        raise UserError(error.what, where=error.where, hint=how_to_begin_anew(folder)) from error
     expected = source if expected is None else expected
     for side, count in (("source", source), ("target", target)):
         if count != expected:
             raise UserError(
                 f"the prepared text is damaged: expected {counted(expected, 'sequence')}, found {count:,}",
                 where=str(pairs.folder / side),
-                hint=_anew(folder),
+                hint=how_to_begin_anew(folder),
             )
 
 
-def _anew(folder: Path) -> str:
+def how_to_begin_anew(folder: Path) -> str:
     """Say what can be done about damaged ids: only a new run makes them again from the text."""
     return (
         f"Copy {folder} again from where it is whole. Otherwise start anew: with --overwrite, or, to keep what was "
@@ -333,11 +344,12 @@ def _fit_and_save(folder: Path, tokenizers: TokenizerPair, recipe: TranslatorRec
 
 def token_counts(pairs: PairsOnDisk) -> tuple[numpy.ndarray, numpy.ndarray]:
     """Return how often each id stands on the source and on the target side."""
-    source = _counts(pairs.source.ids, pairs.tokenizers.source.vocab_size)
-    return source, _counts(pairs.target.ids, pairs.tokenizers.target.vocab_size)
+    source = count_ids(pairs.source.ids, pairs.tokenizers.source.vocab_size)
+    return source, count_ids(pairs.target.ids, pairs.tokenizers.target.vocab_size)
 
 
-def _counts(ids: numpy.ndarray, vocab_size: int) -> numpy.ndarray:
+def count_ids(ids: numpy.ndarray, vocab_size: int) -> numpy.ndarray:
+    """Return how often each id occurs."""
     counts = numpy.zeros(vocab_size)
     for start in range(0, len(ids), COUNTED):
         counts += numpy.bincount(ids[start : start + COUNTED], minlength=vocab_size)

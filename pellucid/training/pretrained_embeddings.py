@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 import torch
@@ -25,9 +25,36 @@ from pellucid.tokenizers.tokenizer import SPECIAL_IDS, Tokenizer
 from pellucid.word2vec.segmenting import piece_name
 from pellucid.word2vec.vectors import WordVectors
 
-__all__ = ["Coverage", "check_vectors", "freeze_rows", "match_pieces", "read_matched", "start_embeddings"]
+__all__ = [
+    "Coverage",
+    "Embedding",
+    "check_vectors",
+    "embeddings_of_translator",
+    "freeze_rows",
+    "match_pieces",
+    "read_matched",
+    "start_embeddings",
+]
 
 _FILE = "embeddings.json"
+
+
+class Embedding(NamedTuple):
+    """A matrix of rows that can start from vectors.
+
+    Attributes:
+        name: of the embedding in the model.
+        side: what it is called for people: source, target, both, or text.
+        weight: the rows.
+        tokenizer: of their pieces.
+        counts: occurrences of each id in the training text.
+    """
+
+    name: str
+    side: str
+    weight: nn.Parameter
+    tokenizer: Tokenizer
+    counts: NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -35,7 +62,7 @@ class Coverage:
     """How much of a vocabulary the vectors cover.
 
     Attributes:
-        side: source, target or both.
+        side: source, target, both or text.
         pieces: how many the tokenizer has, special ones left out.
         matched: how many have a vector.
         tokens: share of the training text's tokens that these are.
@@ -86,21 +113,10 @@ def match_pieces(tokenizer: Tokenizer, vectors: WordVectors) -> tuple[NDArray[nu
     return numpy.array(ids, numpy.int64), numpy.array(rows, numpy.int64)
 
 
-def start_embeddings(
-    model: EncoderDecoder,
-    tokenizers: tuple[Tokenizer, Tokenizer],
-    vectors: WordVectors,
-    counts: tuple[NDArray[Any], NDArray[Any]],
-    folder: Path,
-) -> list[Coverage]:
-    """Start the rows of matching pieces from the vectors, note in `folder` which these are, and say how many.
-
-    Args:
-        tokenizers: of source and target; the same one twice if they share it.
-        counts: occurrences of each id in the training text, of source and target.
-    """
+def start_embeddings(embeddings: Sequence[Embedding], vectors: WordVectors, folder: Path) -> list[Coverage]:
+    """Start the rows of matching pieces from the vectors, note in `folder` which these are, and say how many."""
     covered, noted = [], {}
-    for name, side, weight, tokenizer, occurrences in _sides(model, tokenizers, counts):
+    for name, side, weight, tokenizer, occurrences in embeddings:
         ids, rows = match_pieces(tokenizer, vectors)
         taken = torch.from_numpy(vectors.input_vectors[rows].astype(numpy.float32))
         scale = taken.square().sum(dim=1).mean().sqrt() if len(ids) else torch.tensor(1.0)
@@ -118,7 +134,7 @@ def read_matched(folder: Path) -> dict[str, list[int]]:
     return {name: list(ids) for name, ids in read_json(folder / _FILE).items()}
 
 
-def freeze_rows(model: EncoderDecoder, optimizer: torch.optim.Optimizer, matched: dict[str, list[int]]) -> None:
+def freeze_rows(model: nn.Module, optimizer: torch.optim.Optimizer, matched: dict[str, list[int]]) -> None:
     """Keep these rows as they are now through all updates of the optimizer, whatever its momentum and decay."""
     kept: list[tuple[nn.Parameter, Tensor, Tensor]] = []
     for name, ids in matched.items():
@@ -134,14 +150,19 @@ def freeze_rows(model: EncoderDecoder, optimizer: torch.optim.Optimizer, matched
     optimizer.register_step_post_hook(put_back)
 
 
-def _sides(
+def embeddings_of_translator(
     model: EncoderDecoder, tokenizers: tuple[Tokenizer, Tokenizer], counts: tuple[NDArray[Any], NDArray[Any]]
-) -> Sequence[tuple[str, str, nn.Parameter, Tokenizer, NDArray[Any]]]:
-    """Return each embedding matrix once, with its name in the model, side, tokenizer and counts."""
+) -> list[Embedding]:
+    """Return each embedding matrix once.
+
+    Args:
+        tokenizers: of source and target; the same one twice if they share it.
+        counts: occurrences of each id in the training text, of source and target.
+    """
     source, target = tokenizers
     if model.source_embedding is model.target_embedding:
-        return [("target_embedding", "both", model.target_embedding.weight, target, counts[0] + counts[1])]
+        return [Embedding("target_embedding", "both", model.target_embedding.weight, target, counts[0] + counts[1])]
     return [
-        ("source_embedding", "source", model.source_embedding.weight, source, counts[0]),
-        ("target_embedding", "target", model.target_embedding.weight, target, counts[1]),
+        Embedding("source_embedding", "source", model.source_embedding.weight, source, counts[0]),
+        Embedding("target_embedding", "target", model.target_embedding.weight, target, counts[1]),
     ]

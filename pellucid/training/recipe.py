@@ -5,20 +5,24 @@ import tomllib
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Any, Self, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, get_args, overload
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from pellucid.corpus.config import DataConfig
+from pellucid.corpus.documents_config import DocumentsConfig
 from pellucid.errors import UsageError, UserError
 from pellucid.generation.config import GenerationConfig
+from pellucid.generation.sampling_config import SamplingConfig
 from pellucid.models.config import EncoderDecoderConfig
-from pellucid.models.initialise_config import InitialiseConfig
+from pellucid.models.decoder_only_config import DecoderOnlyConfig
+from pellucid.models.initialise_config import InitialiseConfig, LanguageModelInitialiseConfig
 from pellucid.tokenizers.config import TokenizerConfig
-from pellucid.training.config import AlignerConfig, TrainingConfig
+from pellucid.training.config import AlignerConfig, LanguageModelTrainingConfig, RunConfig, TrainingConfig
 
 __all__ = [
-    "NAMES",
+    "LanguageModelRecipe",
+    "Recipe",
     "TranslatorRecipe",
     "check_kept",
     "content_of_file",
@@ -27,13 +31,33 @@ __all__ = [
     "settings_of_file",
 ]
 
-NAMES = ("fast", "tiny", "small", "base", "big")
 
+class Recipe(BaseModel):
+    """All settings of a training; what every recipe has, whatever is trained.
 
-class TranslatorRecipe(BaseModel):
-    """All settings of a translator's training."""
+    Attributes:
+        model_kind: what is trained, as config.json says it.
+        names: the recipes of ours for it, the default first.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model_kind: ClassVar[str]
+    names: ClassVar[tuple[str, ...]]
+
+    if TYPE_CHECKING:  # each kind has these sections in a place of its own
+        tokenizer: TokenizerConfig
+        training: RunConfig
+
+
+AnyRecipe = TypeVar("AnyRecipe", bound=Recipe)
+
+
+class TranslatorRecipe(Recipe):
+    """All settings of a translator's training."""
+
+    model_kind = "translator"
+    names = ("fast", "tiny", "small", "base", "big")
 
     data: DataConfig = DataConfig()
     tokenizer: TokenizerConfig = TokenizerConfig()
@@ -69,44 +93,63 @@ class TranslatorRecipe(BaseModel):
         return self
 
 
-def setting_names() -> dict[str, str]:
-    """Return every `section.field` with its description, in the order of the sections."""
+class LanguageModelRecipe(Recipe):
+    """All settings of a language model's training."""
+
+    model_kind = "language-model"
+    names = ("fast", "tiny", "gpt", "llama")
+
+    data: DocumentsConfig = DocumentsConfig()
+    tokenizer: TokenizerConfig = TokenizerConfig()
+    model: DecoderOnlyConfig = DecoderOnlyConfig()
+    initialise: LanguageModelInitialiseConfig = LanguageModelInitialiseConfig()
+    training: LanguageModelTrainingConfig = LanguageModelTrainingConfig()
+    generation: SamplingConfig = SamplingConfig()
+
+
+def setting_names(kind: type[Recipe] = TranslatorRecipe) -> dict[str, str]:
+    """Return every `section.field` of such a recipe with its description, in the order of the sections."""
     return {
         f"{section}.{name}": field.description or ""
-        for section, model in _sections().items()
+        for section, model in _sections(kind).items()
         for name, field in model.model_fields.items()
     }
 
 
-def load_recipe(recipe: str | Path = "fast", overrides: Mapping[str, object] | None = None) -> TranslatorRecipe:
+@overload
+def load_recipe(recipe: str | Path = "fast", overrides: Mapping[str, object] | None = None) -> TranslatorRecipe: ...
+@overload
+def load_recipe(recipe: str | Path, overrides: Mapping[str, object] | None, kind: type[AnyRecipe]) -> AnyRecipe: ...
+def load_recipe(
+    recipe: str | Path = "fast", overrides: Mapping[str, object] | None = None, kind: type[Recipe] = TranslatorRecipe
+) -> Recipe:
     """Return the recipe of that name or file, with some settings overridden.
 
     Args:
-        recipe: one of `NAMES`, or the path of a TOML file; a table per section, `[training]` and so on.
+        recipe: one of the kind's `names`, or the path of a TOML file; a table per section, `[training]` and so on.
         overrides: values by `section.field`; texts, as a command line gives them, are converted. `none` unsets
             what may be unset.
+        kind: a recipe for what.
 
     Raises:
         UserError: for a missing file, bad TOML, or a file's unknown or unfit setting; names the nearest right one.
         UsageError: for an unknown or unfit setting in `overrides`.
     """
-    content = _read(recipe)
+    content = _read(recipe, kind)
     for section, fields in content.items():
         if not isinstance(fields, dict):
             raise UserError(f"a recipe holds sections, but {section} is a single value", where=str(recipe))
         for name in fields:
-            _check_name(f"{section}.{name}", UserError, str(recipe))
-    _validated(content, UserError, str(recipe))
+            _check_name(f"{section}.{name}", kind, UserError, str(recipe))
+    _validated(content, kind, UserError, str(recipe))
     for name, value in (overrides or {}).items():
-        _check_name(name, UsageError, f"--{name}")
+        _check_name(name, kind, UsageError, f"--{name}")
         section, field = name.split(".")
         content.setdefault(section, {})[field] = value
-    return _validated(content, UsageError, "")
+    return _validated(content, kind, UsageError, "")
 
 
-def check_kept(
-    given: Mapping[str, object], chosen: TranslatorRecipe, kept: Mapping[str, Mapping[str, object]], why: str
-) -> None:
+def check_kept(given: Mapping[str, object], chosen: Recipe, kept: Mapping[str, Mapping[str, object]], why: str) -> None:
     """Refuse settings that were given anew where what they decided stays as it is; dropout may change at any time.
 
     Args:
@@ -127,30 +170,33 @@ def check_kept(
             raise UsageError(f"{name} stays {old}, got {new}", where=f"--{name}", hint=why)
 
 
-def content_of_file(recipe: str | Path) -> dict[str, dict[str, Any]]:
+def content_of_file(recipe: str | Path, kind: type[Recipe] = TranslatorRecipe) -> dict[str, dict[str, Any]]:
     """Return what a recipe's file gives, by section and field; nothing for a recipe of ours."""
-    return {} if str(recipe) in NAMES else _read(recipe)
+    return {} if str(recipe) in kind.names else _read(recipe, kind)
 
 
-def settings_of_file(recipe: str | Path) -> frozenset[str]:
+def settings_of_file(recipe: str | Path, kind: type[Recipe] = TranslatorRecipe) -> frozenset[str]:
     """Return which settings a recipe's file gives, by `section.field`; none for a recipe of ours."""
-    return frozenset(f"{section}.{name}" for section, fields in content_of_file(recipe).items() for name in fields)
+    return frozenset(
+        f"{section}.{name}" for section, fields in content_of_file(recipe, kind).items() for name in fields
+    )
 
 
-def _sections() -> dict[str, type[BaseModel]]:
-    return {name: field.annotation for name, field in TranslatorRecipe.model_fields.items()}  # type: ignore[misc]
+def _sections(kind: type[Recipe]) -> dict[str, type[BaseModel]]:
+    return {name: field.annotation for name, field in kind.model_fields.items()}  # type: ignore[misc]
 
 
-def _read(recipe: str | Path) -> dict[str, Any]:
-    if str(recipe) in NAMES:
-        text = resources.files("pellucid.training").joinpath("recipes", f"{recipe}.toml").read_text(encoding="utf-8")
+def _read(recipe: str | Path, kind: type[Recipe]) -> dict[str, Any]:
+    if str(recipe) in kind.names:
+        files = resources.files("pellucid.training").joinpath("recipes", kind.model_kind)
+        text = files.joinpath(f"{recipe}.toml").read_text(encoding="utf-8")
     else:
         path = Path(recipe)
         if not path.is_file():
             raise UserError(
                 f"there is no recipe {recipe}",
                 where=str(recipe),
-                hint=f"name one of {', '.join(NAMES)}, or an existing TOML file",
+                hint=f"name one of {', '.join(kind.names)}, or an existing TOML file",
             )
         try:
             text = path.read_text(encoding="utf-8")
@@ -162,11 +208,11 @@ def _read(recipe: str | Path) -> dict[str, Any]:
         raise UserError(f"the recipe is not TOML: {error}", where=str(recipe)) from error
 
 
-def _check_name(name: str, kind: type[UserError], where: str) -> None:
-    known = list(setting_names())
+def _check_name(name: str, kind: type[Recipe], error: type[UserError], where: str) -> None:
+    known = list(setting_names(kind))
     if name in known:
         return
-    raise kind(f"there is no setting {name}", where=where, hint=_nearest(name, known))
+    raise error(f"there is no setting {name}", where=where, hint=_nearest(name, known))
 
 
 def _nearest(name: str, known: list[str]) -> str:
@@ -179,9 +225,8 @@ def _nearest(name: str, known: list[str]) -> str:
     return f"Did you mean --{' or --'.join(near)}?" if near else "`pellucid train settings` lists them."
 
 
-def _unset(content: dict[str, Any]) -> dict[str, Any]:
+def _unset(content: dict[str, Any], sections: dict[str, type[BaseModel]]) -> dict[str, Any]:
     """Turn `none` into None where a setting may be unset: TOML and command lines have no null."""
-    sections = _sections()
     return {
         section: {
             name: None if value == "none" and _may_be_unset(sections[section], name) else value
@@ -195,14 +240,14 @@ def _may_be_unset(section: type[BaseModel], field: str) -> bool:
     return type(None) in get_args(section.model_fields[field].annotation)
 
 
-def _validated(content: dict[str, Any], kind: type[UserError], where: str) -> TranslatorRecipe:
+def _validated(content: dict[str, Any], kind: type[AnyRecipe], error_kind: type[UserError], where: str) -> AnyRecipe:
     try:
-        return TranslatorRecipe.model_validate(_unset(content))
+        return kind.model_validate(_unset(content, _sections(kind)))
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"][:2])
-        field = setting_names().get(name, "")
-        raise kind(
+        field = setting_names(kind).get(name, "")
+        raise error_kind(
             f"{name or 'the recipe'} does not fit: {first['msg'].removeprefix('Value error, ')[:1].lower()}"
             f"{first['msg'].removeprefix('Value error, ')[1:]}" + (f", got {first['input']!r}" if field else ""),
             where=where or (f"--{name}" if name else ()),

@@ -8,13 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from pellucid.corpus.counts import counted
 from pellucid.errors import UserError
-from pellucid.evaluation.corpus_scores import score_translations
-from pellucid.generation.load_translator import as_described
-from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.models.model_files import save_weights
 from pellucid.storage.checkpoints import (
     Checkpoint,
@@ -29,9 +26,6 @@ from pellucid.storage.metrics import append_metrics, keep_metrics_until
 from pellucid.storage.model_folder import read_json
 from pellucid.training.clock import Clock
 from pellucid.training.loop import Run
-from pellucid.training.loss import cross_entropy
-from pellucid.training.precision import autocast
-from pellucid.training.prepare import Prepared
 from pellucid.training.state import Step, TrainingState, Validation
 
 __all__ = [
@@ -41,11 +35,9 @@ __all__ = [
     "is_finished",
     "nothing_left",
     "restore",
-    "validation_loss",
     "weights_in_place",
 ]
 
-VALIDATION_TOKENS = 4096  # that pass at once
 AVERAGED = "averaged."  # what names of averaged weights begin with in a checkpoint
 
 
@@ -54,24 +46,20 @@ class RunFolder:
 
     Args:
         folder: of the model.
-        prepared: what the run trains on.
-        target_lang: code of the target language, for the tokenization of BLEU; None if unknown.
     """
 
-    def __init__(self, folder: Path, prepared: Prepared, target_lang: str | None) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.prepared = prepared
-        self.target_lang = target_lang
 
     def validate(self, run: Run) -> Validation | None:
-        """Measure loss and BLEU of the averaged weights on the validation pairs."""
-        if not self.prepared.valid_text:
-            return None
+        """Measure the averaged weights on what is held out."""
         with weights_in_place(run.model, run.averaged()):
-            loss = validation_loss(run, self.prepared)
-            scores, sample = self._translated(run)
+            loss = run.task.validation_loss()
+            if loss is None:
+                return None
+            judged = run.task.judge(loss, run.state.validations)
         best = run.state.best_loss
-        return Validation(loss, *scores, sample, is_best=best is None or loss < best)
+        return Validation(loss, best is None or loss < best, *judged)
 
     def checkpoint(self, run: Run) -> None:
         """Write a checkpoint and the model as it stands; remove old checkpoints."""
@@ -106,24 +94,9 @@ class RunFolder:
             line |= {f"valid_{name}": value for name, value in measured.items()}
         append_metrics(self.folder, line)
 
-    def _translated(self, run: Run) -> tuple[tuple[float | None, float | None], tuple[str, str, str] | None]:
-        count = min(run.config.validation_sentences, len(self.prepared.valid_text))
-        if not count:
-            return (None, None), None
-        tokenizers = self.prepared.tokenizers
-        sources, references = zip(*self.prepared.valid_text[:count], strict=True)
-        # As `pellucid evaluate` does, but for the width of the beam: text in, text out, placeholders in their places.
-        translator = as_described(self.folder, run.model, tokenizers.source, tokenizers.target)
-        with autocast(run.dtype, run.device):
-            translations = [found.text for found in translator.translate(sources, beam=1, n_best=1)]
-        scores = score_translations(translations, references, self.target_lang)
-        shown = run.state.validations % count
-        sample = (sources[shown], translations[shown], references[shown])
-        return (scores.bleu, scores.chrf), sample
-
 
 @contextlib.contextmanager
-def weights_in_place(model: EncoderDecoder, weights: Mapping[str, Tensor] | None) -> Iterator[None]:
+def weights_in_place(model: nn.Module, weights: Mapping[str, Tensor] | None) -> Iterator[None]:
     """Let the model have other weights for the block, in evaluation mode; its own if None."""
     training = model.training
     model.eval()
@@ -134,22 +107,6 @@ def weights_in_place(model: EncoderDecoder, weights: Mapping[str, Tensor] | None
     finally:
         _set_weights(model, live)
         model.train(training)
-
-
-def validation_loss(run: Run, prepared: Prepared) -> float:
-    """Return the cross-entropy of the validation targets, nats a token, by the model's weights as they are."""
-    total, tokens = 0.0, 0
-    with torch.no_grad():
-        for pairs in prepared.valid.plan(VALIDATION_TOKENS, 0):
-            batch = prepared.valid.batch(pairs, 0, run.device)
-            asked = batch.target_out != run.model.pad_id
-            with autocast(run.dtype, run.device):
-                states = run.model.decode(batch.target_in, run.model.encode(batch.source))
-            weight = run.model.output_embedding.weight
-            _, loss = cross_entropy(states[asked], weight, batch.target_out[asked], 0.0, run.dtype)
-            total += float(loss)
-            tokens += batch.target_tokens
-    return total / tokens
 
 
 @contextlib.contextmanager
@@ -204,7 +161,7 @@ def restore(run: Run, checkpoint_folder: Path, model_folder: Path) -> None:
     Raises:
         UserError: if the checkpoint is damaged or of another model.
     """
-    checkpoint = read_checkpoint(checkpoint_folder, str(run.device))
+    checkpoint = read_checkpoint(checkpoint_folder, str(next(run.model.parameters()).device))
     try:
         _take(run, checkpoint)
     except (KeyError, TypeError, ValueError, RuntimeError) as error:  # names, kinds and shapes of what it holds
@@ -238,7 +195,7 @@ def _length(run: Run) -> list[float | None]:
     return [run.config.steps, run.config.minutes]
 
 
-def _set_weights(model: EncoderDecoder, weights: Mapping[str, Tensor]) -> None:
+def _set_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
     with torch.no_grad():
         live = dict(model.named_parameters())
         for name, weight in weights.items():

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 
-from pellucid.training.config import TrainingConfig
+from pellucid.training.config import RunConfig, TrainingConfig
 
 __all__ = ["SHAPES", "guided_weight", "learning_rate"]
 
@@ -19,7 +19,7 @@ SHAPES: dict[str, Shape] = {
 }
 
 
-def learning_rate(config: TrainingConfig, step: int, progress: float) -> float:
+def learning_rate(config: RunConfig, step: int, progress: float) -> float:
     """Return the learning rate of an update.
 
     Args:

@@ -1,5 +1,6 @@
 """What a run knows of itself at a step: its records, and all that is needed to go on."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
@@ -8,21 +9,24 @@ __all__ = ["Step", "TrainingState", "Validation"]
 
 @dataclass(frozen=True)
 class Validation:
-    """How well the model does on held-out pairs.
+    """How well the model does on held-out text.
 
     Attributes:
-        loss: of the averaged weights if there are any, else of the last ones; nats a target token, end token included.
-        bleu: of greedy translations of the first validation sentences; None if none were translated.
-        chrf: likewise.
-        sample: a source sentence, its translation now, and its reference; None likewise.
+        loss: of the averaged weights if there are any, else of the last ones; nats a target token, end tokens included.
         is_best: whether no earlier validation of this run had a lower loss.
+        bleu: a translator's, of greedy translations of the first validation sentences; None if none were translated.
+        chrf: likewise.
+        bits_per_byte: a language model's, of the validation text; None if it is none.
+        sample: texts to look at, by what they are: of a translator source, now and reference; of a language model
+            prompt and continuation. None if none were made.
     """
 
     loss: float
-    bleu: float | None
-    chrf: float | None
-    sample: tuple[str, str, str] | None
     is_best: bool
+    bleu: float | None = None
+    chrf: float | None = None
+    bits_per_byte: float | None = None
+    sample: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,7 @@ class Step:
 
     Attributes:
         step: which, counted from 1.
-        epoch: passes through the pairs completed before it.
+        epoch: passes through the text completed before it.
         loss: cross-entropy of this update's target tokens before it, without smoothing, nats a token.
         guided_loss: how far the guided heads are from the aligner's posteriors, nats a token; 0 without guidance.
         learning_rate: that it was made with.

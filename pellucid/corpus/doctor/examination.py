@@ -29,7 +29,7 @@ from pellucid.corpus.raw_pairs import Languages, RawPair
 from pellucid.corpus.reading import SourceGroup, find_languages, group_sources, read_group
 from pellucid.errors import UserError
 
-__all__ = ["Examination", "examine"]
+__all__ = ["Examination", "Stamp", "examine", "stamp"]
 
 _BLOCK = 8192  # pairs judged at once; a multiple of 8, so that bits pack without gaps
 _SAMPLE_OF_GROUP = 2000  # pairs from which is learnt what is usual
@@ -65,7 +65,7 @@ class Examination:
         Raises:
             UserError: if a file has changed since it was examined.
         """
-        if _stamp(self.report.files) != self._stamps:
+        if stamp(self.report.files) != self._stamps:
             raise UserError("the text has changed since it was examined", where=self.report.files, hint="Start again.")
         stream = self._text.stream()
         for start in range(0, len(self._used), _BLOCK // 8):
@@ -111,7 +111,7 @@ def examine(
     wanted = Languages(source_lang, target_lang, source_lang is not None or target_lang is not None)
     languages = find_languages(groups, wanted)
     files = tuple(file for group in groups for file in group.files)
-    stamps = _stamp(files)
+    stamps = stamp(files)
     surveys = _survey_all(groups, languages, options, on_progress)
     text = _Text(tuple(groups), languages, surveys, options)
     tally = Tally(_levels(options, surveys))
@@ -257,7 +257,7 @@ def _counted(pairs: Iterator[RawPair], on_progress: Callable[[int], None] | None
         on_progress(len(block))
 
 
-def _stamp(files: Sequence[str]) -> tuple[Stamp, ...]:
+def stamp(files: Sequence[str]) -> tuple[Stamp, ...]:
     """Return what tells whether a file has changed; files that cannot be read are complained about by their reader."""
     stamps = []
     for file in files:

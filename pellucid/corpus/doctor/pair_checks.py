@@ -12,7 +12,7 @@ from pellucid.corpus.config import DataConfig
 from pellucid.corpus.doctor.profile import Profile, SideProfile
 from pellucid.corpus.doctor.report import excerpt
 
-__all__ = ["LIMITS", "SUSPICIONS", "Finding", "Measure"]
+__all__ = ["LIMITS", "SUSPICIONS", "Finding", "Measure", "mojibake_in"]
 
 Side = Literal["source", "target"]
 
@@ -120,9 +120,17 @@ def language(source: str, target: str, measure: Measure) -> Finding | None:
 def mojibake(source: str, target: str, measure: Measure) -> Finding | None:
     """Find what is left of text decoded in the wrong way."""
     for side, text in _sides(source, target):
-        if not text.isascii() and _MOJIBAKE_START.search(text) and (match := _MOJIBAKE.search(text)):
-            return Finding(side, f"{excerpt(match[0])} in {excerpt(text)}")
+        if found := mojibake_in(text):
+            return Finding(side, f"{excerpt(found)} in {excerpt(text)}")
     return None
+
+
+def mojibake_in(text: str) -> str:
+    """Return the first characters of a text that are left of decoding it in the wrong way; nothing if none are."""
+    if text.isascii() or not _MOJIBAKE_START.search(text):
+        return ""
+    match = _MOJIBAKE.search(text)
+    return match[0] if match else ""
 
 
 def number(source: str, target: str, measure: Measure) -> Finding | None:

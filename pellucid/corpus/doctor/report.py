@@ -1,14 +1,14 @@
 """What the doctor found: exact counts, and the first examples of each kind."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pellucid.corpus.counts import counted
 from pellucid.corpus.doctor.checks import CHECKS, Level
 from pellucid.corpus.pairs import Place
 
-__all__ = ["DoctorReport", "Problem", "Tally", "excerpt"]
+__all__ = ["DoctorReport", "Problem", "Tally", "excerpt", "problem_lines"]
 
 _ORDER = {check: position for position, check in enumerate(CHECKS)}
 _SHOWN = 3  # examples of a check in the readable report; the JSON form has more
@@ -83,24 +83,35 @@ class DoctorReport:
         if any(self.languages):
             source, target = (code or "unknown" for code in self.languages)
             lines[0] += f"; {source} → {target} ({self.languages_from})"
-        by_check: dict[str, list[Problem]] = {}
-        for problem in self.problems:
-            by_check.setdefault(problem.check, []).append(problem)
-        if not by_check:
-            return [*lines, "nothing to report"]
-        for check, problems in by_check.items():
-            level = problems[0].level
-            if shown:
-                lines.append("")
-            lines.append(f"{level + ':':<7}{check}: {_said(level, self.counts[check], check)}")
-            for problem in problems[:shown]:
-                lines.append(f"  --> {problem.file}:{problem.line}  {problem.message}")
-            rest = self.counts[check] - min(shown, len(problems))
-            if shown and rest > 0 and check not in ("line-count", "shift"):  # told once for many lines
-                lines.append(f"      and {rest:,} more")
-            if shown:
-                lines.append(f"hint: {problems[0].hint}")
-        return lines
+        return [*lines, *problem_lines(self.problems, self.counts, shown)]
+
+
+def problem_lines(problems: Sequence[Problem], counts: Mapping[str, int], shown: int, noun: str = "pair") -> list[str]:
+    """Return what was found for people, a paragraph a check.
+
+    Args:
+        problems: the examples, in the order to show.
+        counts: of all, by check.
+        shown: examples of each check; 0 gives one line a check.
+        noun: what is counted.
+    """
+    by_check: dict[str, list[Problem]] = {}
+    for problem in problems:
+        by_check.setdefault(problem.check, []).append(problem)
+    lines = [] if by_check else ["nothing to report"]
+    for check, found in by_check.items():
+        level = found[0].level
+        if shown:
+            lines.append("")
+        lines.append(f"{level + ':':<7}{check}: {_said(level, counts[check], check, noun)}")
+        for problem in found[:shown]:
+            lines.append(f"  --> {problem.file}:{problem.line}  {problem.message}")
+        rest = counts[check] - min(shown, len(found))
+        if shown and rest > 0 and check not in ("line-count", "shift"):  # told once for many lines
+            lines.append(f"      and {rest:,} more")
+        if shown:
+            lines.append(f"hint: {found[0].hint}")
+    return lines
 
 
 @dataclass
@@ -136,9 +147,9 @@ def excerpt(text: str, characters: int = 50) -> str:
     return f"“{text}”" if len(text) <= characters else f"“{text[: characters - 1]}…”"
 
 
-def _said(level: Level, count: int, check: str) -> str:
+def _said(level: Level, count: int, check: str, noun: str) -> str:
     meaning = CHECKS[check].meaning
     if not count:  # lines that were paired anew
         return f"mended; {meaning}"
     outcome: dict[Level, str] = {"error": "refused", "drop": "left out", "warn": "reported"}
-    return f"{counted(count, 'pair')} {outcome[level]}; {meaning}"
+    return f"{counted(count, noun)} {outcome[level]}; {meaning}"

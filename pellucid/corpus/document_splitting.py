@@ -1,0 +1,144 @@
+"""Which documents are held out for validation: a pure function of the text, the same on every machine.
+
+Of many documents, those whose texts have the smallest hashes. Of few, the end of each long one: a model of one book is
+measured on its last pages.
+"""
+
+import heapq
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from pellucid.corpus.documents import Document
+from pellucid.corpus.splitting import validation_size
+
+__all__ = ["HeldOutDocuments", "hold_out_documents"]
+
+_MANY = 50  # documents from which on whole ones are held out
+_LAST = 0.05  # share of a long document that is held out, of few
+_LONG = 2000  # characters; of shorter ones nothing is held out where there are few
+_MOST = 200_000  # characters of one document, at most
+
+Stream = Callable[[], Iterator[Document]]
+
+
+@dataclass(frozen=True)
+class HeldOutDocuments:
+    """What is held out, and the rest.
+
+    Attributes:
+        how: said for people: how they were chosen.
+        valid, training: stream the documents, in file order, again and again.
+    """
+
+    how: str
+    valid: Stream
+    training: Stream
+
+
+def hold_out_documents(documents: Stream, count: int) -> HeldOutDocuments:
+    """Hold documents, or ends of documents, out for validation; only numbers stand in memory.
+
+    Args:
+        documents: streams all, long ones in parts, the same each time.
+        count: how many they are.
+    """
+    if count >= _MANY:
+        held = _smallest(documents(), validation_size(count))
+        return HeldOutDocuments(
+            "held out by a hash of the text",
+            lambda: (document for document, chosen in _marked(documents(), held) if chosen),
+            lambda: (document for document, chosen in _marked(documents(), held) if not chosen),
+        )
+    borders = _borders(documents())
+    return HeldOutDocuments(
+        "the end of each long document, 5 % of it",
+        lambda: _after(documents(), borders),
+        lambda: _before(documents(), borders),
+    )
+
+
+def _borders(documents: Iterator[Document]) -> list[int]:
+    """Return for each document how many characters of it are trained on: all, if it is short or answers a prompt."""
+    lengths: list[int] = []
+    whole: list[bool] = []
+    for document in documents:
+        if document.begins:
+            lengths.append(0)
+            whole.append(bool(document.prompt))
+        lengths[-1] += len(document.text)
+    return [
+        length if length < _LONG or is_whole else length - min(int(_LAST * length), _MOST)
+        for length, is_whole in zip(lengths, whole, strict=True)
+    ]
+
+
+def _smallest(documents: Iterator[Document], wanted: int) -> frozenset[int]:
+    """Return the smallest hashes of documents; a long one goes by its first part."""
+    heap: list[int] = []  # negative: the largest of the smallest on top
+    kept: set[int] = set()
+    for document in documents:
+        if not document.begins:
+            continue
+        key = _hash(document)
+        if key in kept or not wanted:
+            continue
+        if len(heap) < wanted:
+            heapq.heappush(heap, -key)
+            kept.add(key)
+        elif key < -heap[0]:
+            kept.remove(-heapq.heappushpop(heap, -key))
+            kept.add(key)
+    return frozenset(kept)
+
+
+def _marked(documents: Iterator[Document], held: frozenset[int]) -> Iterator[tuple[Document, bool]]:
+    chosen = False
+    for document in documents:
+        if document.begins:
+            chosen = _hash(document) in held
+        yield document, chosen
+
+
+def _numbered(documents: Iterator[Document]) -> Iterator[tuple[int, int, Document]]:
+    """Yield each part with the number of its document and how many characters of it stand before."""
+    number, before = -1, 0
+    for document in documents:
+        if document.begins:
+            number, before = number + 1, 0
+        yield number, before, document
+        before += len(document.text)
+
+
+def _before(documents: Iterator[Document], borders: list[int]) -> Iterator[Document]:
+    """Yield documents up to where their ends are held out: a line end, where there is one."""
+    for number, before, part in _numbered(documents):
+        place = _cut(part.text, borders[number] - before)
+        if place >= len(part.text):
+            yield part._replace(ends=part.ends or before + len(part.text) >= borders[number])
+        elif place > 0:
+            yield part._replace(text=part.text[:place].rstrip("\n"), ends=True)
+
+
+def _after(documents: Iterator[Document], borders: list[int]) -> Iterator[Document]:
+    """Yield what `_before` leaves."""
+    began = -1
+    for number, before, part in _numbered(documents):
+        place = _cut(part.text, borders[number] - before)
+        if place < len(part.text):
+            text = part.text[max(place, 0) :]
+            yield part._replace(text=text if number == began else text.lstrip("\n"), begins=number != began)
+            began = number
+
+
+def _cut(text: str, wanted: int) -> int:
+    """Return where to cut: at the first line end at or after `wanted`, else there; the length where nothing falls."""
+    if wanted <= 0 or wanted >= len(text):
+        return min(max(wanted, 0), len(text))
+    line_end = text.find("\n", wanted)
+    return wanted if line_end < 0 else line_end + 1
+
+
+def _hash(document: Document) -> int:
+    text = f"{document.prompt}\x1f{document.text}".encode()
+    return int.from_bytes(blake2b(text, digest_size=8).digest(), "little")

@@ -1,0 +1,198 @@
+"""The examination of a text of documents: what is wrong with it by file and line, and the documents that remain."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+import numpy
+from numpy.typing import NDArray
+
+from pellucid.corpus.counts import counted
+from pellucid.corpus.doctor.checks import MENDED
+from pellucid.corpus.doctor.examination import Stamp, stamp
+from pellucid.corpus.doctor.pair_checks import mojibake_in
+from pellucid.corpus.doctor.report import Problem, Tally, excerpt, problem_lines
+from pellucid.corpus.doctor.seen import Seen
+from pellucid.corpus.documents import Document, RawDocument, choose_cut, is_jsonl, read_documents
+from pellucid.corpus.documents_config import TEXT_CHECKS, Cut, DocumentsConfig
+from pellucid.corpus.pairs import Place
+from pellucid.errors import UsageError, UserError
+
+__all__ = ["TextExamination", "TextReport", "examine_text"]
+
+_BLOCK = 8192  # documents judged at once
+_CUTS = {"line": "each line", "blank-line": "what stands between blank lines", "file": "the whole file"}
+
+
+@dataclass(frozen=True)
+class TextReport:
+    """What was found in a text of documents.
+
+    Args:
+        files: the files read, in order.
+        cuts: what ends a document in each; None for JSONL.
+        documents: all documents.
+        usable: those that remain.
+        characters: of those.
+        prompts: how many of those have a prompt.
+        problems: the first examples of each check, worst level first.
+        counts: in how many documents, or parts of long ones, each check found something.
+    """
+
+    files: tuple[str, ...]
+    cuts: tuple[Cut | None, ...]
+    documents: int
+    usable: int
+    characters: int
+    prompts: int
+    problems: tuple[Problem, ...]
+    counts: dict[str, int]
+
+    @property
+    def refusals(self) -> tuple[Problem, ...]:
+        """The problems for which training refuses the text."""
+        return tuple(problem for problem in self.problems if problem.level == "error")
+
+    def as_dict(self) -> dict[str, object]:
+        """Return what report.json says of the text."""
+        return {
+            "files": list(self.files),
+            "cut_at": list(self.cuts),
+            "documents": self.documents,
+            "usable": self.usable,
+            "characters": self.characters,
+            "with_prompt": self.prompts,
+            "problems": [problem.as_dict() for problem in self.problems],
+            "counts": dict(self.counts),
+        }
+
+    def summary_lines(self, shown: int = 3) -> list[str]:
+        """Return the report for people; `shown` examples of each check, 0 for one line a check."""
+        documents, usable = counted(self.documents, "document"), f"{self.usable:,} usable"
+        lines = [f"{counted(len(self.files), 'file')}, {documents}, {usable}, {counted(self.characters, 'character')}"]
+        for file, cut in zip(self.files, self.cuts, strict=True):
+            if cut is not None:
+                lines.append(f"{file}: {_CUTS[cut]} is a document (data.documents {cut})")
+        return [*lines, *problem_lines(self.problems, self.counts, shown, "document")]
+
+
+@dataclass(frozen=True)
+class TextExamination:
+    """A text that was examined: the report, and the documents that remain."""
+
+    report: TextReport
+    _used: NDArray[numpy.bool_] = field(repr=False)
+    _stamps: tuple[Stamp, ...] = field(repr=False)
+
+    def documents(self) -> Iterator[Document]:
+        """Yield the usable documents, long ones in parts, in file order, reading anew; again and again.
+
+        Raises:
+            UserError: if a file has changed since it was examined.
+        """
+        if stamp(self.report.files) != self._stamps:
+            raise UserError("the text has changed since it was examined", where=self.report.files, hint="Start again.")
+        stream = _stream(self.report.files, self.report.cuts)
+        for raw, used in zip(stream, self._used.tolist(), strict=False):
+            if used:
+                yield raw.document
+
+
+def examine_text(
+    files: Sequence[str | Path], options: DocumentsConfig, held_out: Callable[[], Iterator[Document]] | None = None
+) -> TextExamination:
+    """Examine a text of documents. Memory grows by 9 bytes a document.
+
+    Args:
+        files: plain texts, or JSONL with `text`, or `prompt` and `completion`; packed ones are unpacked.
+        options: what a document is, and what is done about which fault.
+        held_out: streams documents that training must not see; those that stand there are left out.
+
+    Raises:
+        UserError: if a file cannot be read.
+        UsageError: if none is given.
+    """
+    if not files:
+        raise UsageError("no text was given", hint="Name a text file, or a .jsonl file.")
+    names = tuple(map(str, files))
+    stamps = stamp(names)
+    cuts = tuple(None if is_jsonl(name) else _cut(name, options) for name in names)
+    tally = Tally(options.level)
+    judge = _Judge(options, tally, held_out)
+    used = bytearray()
+    documents = usable = characters = prompts = 0
+    stream = _stream(names, cuts)
+    while block := list(islice(stream, _BLOCK)):
+        good = judge.judge(block)
+        used += good.tobytes()
+        documents += sum(raw.document.begins for raw in block)
+        kept = [raw.document for raw, is_good in zip(block, good.tolist(), strict=True) if is_good]
+        usable += sum(document.begins for document in kept)
+        characters += sum(len(document.text) + len(document.prompt) for document in kept)
+        prompts += sum(bool(document.prompt) for document in kept)
+    if not usable and all(problem.level != "error" for problem in tally.problems()):
+        tally.note("empty", Place(names[0], 1), f"none of {counted(documents, 'document')} can be used")
+    made = {check: tally.counts[check] for check in TEXT_CHECKS if check not in options.skip}
+    report = TextReport(names, cuts, documents, usable, characters, prompts, tally.problems(), made)
+    return TextExamination(report, numpy.frombuffer(bytes(used), numpy.bool_), stamps)
+
+
+def _cut(file: str, options: DocumentsConfig) -> Cut:
+    return choose_cut(file) if options.documents == "auto" else options.documents
+
+
+def _stream(files: Sequence[str], cuts: Sequence[Cut | None]) -> Iterator[RawDocument]:
+    for file, cut in zip(files, cuts, strict=True):
+        yield from read_documents(file, cut or "line")
+
+
+class _Judge:
+    """Judges documents in order, and remembers what has stood before."""
+
+    def __init__(
+        self, options: DocumentsConfig, tally: Tally, held_out: Callable[[], Iterator[Document]] | None
+    ) -> None:
+        self._options = options
+        self._tally = tally
+        self._seen = Seen()
+        self._held = frozenset(_hash(document) for document in held_out()) if held_out is not None else frozenset()
+
+    def judge(self, block: Sequence[RawDocument]) -> NDArray[numpy.bool_]:
+        """Report what is wrong with a block of documents, and say which are used."""
+        good = numpy.array([self._is_sound(raw) for raw in block])
+        # Parts of a long text repeat by chance only.
+        whole = [n for n, raw in enumerate(block) if good[n] and raw.document.begins and raw.document.ends]
+        own = numpy.array([_hash(block[n].document) for n in whole], numpy.int64)
+        before = self._seen.add(own) if "duplicate" not in self._options.skip else numpy.zeros(len(own), bool)
+        for n, key, again in zip(whole, own.tolist(), before.tolist(), strict=True):
+            document = block[n].document
+            leaks = "it also stands in the validation text" * (key in self._held)
+            stands = self._stands(document, "leak", leaks)
+            good[n] = stands and self._stands(document, "duplicate", "it has stood before" * again)
+        return good
+
+    def _is_sound(self, raw: RawDocument) -> bool:
+        """Report the faults of a document by itself, and say whether they leave it."""
+        document, good = raw.document, True
+        told: set[str] = set()
+        for fault in raw.faults:
+            mended = fault.check in MENDED
+            if mended and (fault.check in told or fault.check in self._options.skip):
+                continue
+            told.add(fault.check)
+            shown = "" if mended else f": {excerpt(document.prompt or document.text)}" * bool(document.text)
+            self._tally.note(fault.check, fault.place, fault.message + shown)
+            good = good and mended and self._options.level(fault.check) != "drop"
+        return good and self._stands(document, "mojibake", mojibake_in(document.text))
+
+    def _stands(self, document: Document, check: str, message: str) -> bool:
+        """Report what a check found, if anything; say whether the document is still used."""
+        if not message or check in self._options.skip:
+            return True
+        self._tally.note(check, document.place, f"{message}: {excerpt(document.prompt or document.text)}")
+        return self._options.level(check) != "drop"
+
+
+def _hash(document: Document) -> int:
+    return hash((document.prompt, document.text))

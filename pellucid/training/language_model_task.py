@@ -1,0 +1,151 @@
+"""Learning to go on: the loss of windows of text, and on held-out text bits per byte and a continuation to look at."""
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+import numpy
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pellucid.generation.sampling import draw, sampling_distribution
+from pellucid.generation.sampling_config import SamplingConfig
+from pellucid.models.decoder_only import DecoderOnly
+from pellucid.randomness import generator
+from pellucid.training.config import LanguageModelTrainingConfig
+from pellucid.training.documents_on_disk import TextBatch, Windows
+from pellucid.training.loss import cross_entropy
+from pellucid.training.precision import autocast, training_dtype
+from pellucid.training.prepare_text import PreparedText
+from pellucid.training.task import BatchLoss, Judged
+
+__all__ = ["LanguageModelTask"]
+
+VALIDATION_TOKENS = 4096  # that pass at once
+_PROMPT = 32  # tokens of a text without a prompt that are given
+
+
+class LanguageModelTask:
+    """Predict each token from those before it in its document; of a document with a prompt only what follows that.
+
+    Args:
+        config: precision, validation, samples.
+        sampling: how continuations are drawn.
+        model: on its device.
+        prepared: the documents.
+    """
+
+    def __init__(
+        self,
+        config: LanguageModelTrainingConfig,
+        sampling: SamplingConfig,
+        model: DecoderOnly,
+        prepared: PreparedText,
+    ) -> None:
+        self.config = config
+        self.sampling = sampling
+        self.model = model
+        self.prepared = prepared
+        self.device = model.embedding.weight.device
+        self.dtype = training_dtype(config.precision, self.device)
+        self._windows: tuple[int, Windows] | None = None
+        self._states: Callable[[TextBatch], Tensor] = (
+            torch.compile(self._states_of, dynamic=True) if config.compile else self._states_of
+        )
+
+    def plan(self, batch_tokens: int, epoch: int) -> list[NDArray[numpy.int64]]:
+        """Return the batches of an epoch as arrays of window numbers, all of about the same size."""
+        count = len(self._windows_of(epoch).pieces)
+        return numpy.array_split(numpy.arange(count), math.ceil(count / self._rows(batch_tokens)))
+
+    def batches(self, items: NDArray[numpy.int64], epoch: int, micro_batch_tokens: int) -> Sequence[TextBatch]:
+        """Return windows in as few equal parts as keep each within `micro_batch_tokens`."""
+        windows = self._windows_of(epoch)
+        parts = numpy.array_split(items, math.ceil(len(items) / self._rows(micro_batch_tokens)))
+        return [self.prepared.train.batch(windows, part.tolist(), self.device) for part in parts]
+
+    def loss(self, batch: TextBatch, progress: float) -> BatchLoss:
+        """Return the loss of the tokens that are to be predicted."""
+        loss, _ = self._losses(batch)
+        return BatchLoss(loss, float(loss.detach()))
+
+    def validation_loss(self) -> float | None:
+        """Return the cross-entropy of the validation text, nats a token; None if there is none.
+
+        Of a long text, of as many windows as `training.validation_tokens` allows, spread evenly. A document longer than
+        the context is read in windows that do not overlap; the first tokens of a window see few before them.
+        """
+        valid, total, tokens = self.prepared.valid, 0.0, 0
+        with torch.no_grad():
+            for numbers in self._measured:
+                batch = valid.batch(self._valid_windows, numbers.tolist(), self.device)
+                _, plain = self._losses(batch)
+                total += float(plain)
+                tokens += batch.target_tokens
+        return total / tokens if tokens else None
+
+    def judge(self, loss: float, validations: int) -> Judged:
+        """Return bits per byte, and the continuation of one of the validation texts."""
+        bits = loss / math.log(2) * self.prepared.tokens_a_byte
+        return Judged(bits_per_byte=bits, sample=self._continued(validations) if self.config.sample_tokens else None)
+
+    @cached_property
+    def _valid_windows(self) -> Windows:
+        return self.prepared.valid.windows(0)
+
+    @cached_property
+    def _measured(self) -> list[NDArray[numpy.int64]]:
+        """The validation windows that are measured, in batches."""
+        count = len(self._valid_windows.pieces)
+        context = self.prepared.valid.context
+        wanted = min(count, max(1, self.config.validation_tokens // context))
+        chosen = numpy.unique(numpy.linspace(0, count - 1, wanted).round().astype(numpy.int64)) if count else []
+        return numpy.array_split(chosen, math.ceil(len(chosen) / max(1, VALIDATION_TOKENS // context)) or 1)
+
+    def _windows_of(self, epoch: int) -> Windows:
+        if self._windows is None or self._windows[0] != epoch:
+            self._windows = epoch, self.prepared.train.windows(epoch)
+        return self._windows[1]
+
+    def _rows(self, tokens: int) -> int:
+        return max(1, tokens // self.prepared.train.context)
+
+    def _states_of(self, batch: TextBatch) -> Tensor:
+        return self.model.states(batch.ids, may_attend=batch.may_attend, positions=batch.positions)
+
+    def _losses(self, batch: TextBatch) -> tuple[Tensor, Tensor]:
+        with autocast(self.dtype, self.device):
+            states = self._states(batch)
+        matrix = self.model.output_embedding.weight
+        return cross_entropy(states[batch.asked], matrix, batch.targets[batch.asked], 0.0, self.dtype)
+
+    def _continued(self, validations: int) -> dict[str, str]:
+        """Let the model go on from a validation text's prompt, or from its first tokens."""
+        valid, tokenizer = self.prepared.valid, self.prepared.tokenizer
+        number = validations % len(valid.starts)
+        start, length = int(valid.starts[number]), int(valid.lengths[number])
+        ids = valid.ids[start : start + length]
+        given = int((ids < 0).sum()) or min(_PROMPT, length // 2)
+        prompt = numpy.where(ids < 0, ~ids, ids)[: given + 1].tolist()[-valid.context // 2 :]
+        text = self._drawn(prompt, validations)
+        return {"prompt": tokenizer.decode(prompt), "continuation": tokenizer.decode([*prompt, *text])}
+
+    def _drawn(self, prompt: Sequence[int], validations: int) -> list[int]:
+        """Draw tokens until the end token, or as many as wanted."""
+        tokenizer = self.prepared.tokenizer
+        random = generator(self.config.seed, "sample", validations)
+        unwritten = [tokenizer.pad_id, tokenizer.start_id, *tokenizer.placeholder_ids]
+        most = min(self.config.sample_tokens, self.prepared.valid.context - len(prompt))
+        cache, new, drawn = self.model.start_cache(), list(prompt), list[int]()
+        with torch.no_grad(), autocast(self.dtype, self.device):
+            while len(drawn) < most:
+                states = self.model.extend(torch.tensor([new], device=self.device), cache)
+                logits = self.model.logits(states[0, -1]).float().numpy(force=True)
+                logits[unwritten] = -numpy.inf
+                token = draw(sampling_distribution(logits, self.sampling), float(random.random()))
+                if token == tokenizer.end_id:
+                    break
+                drawn.append(token)
+                new = [token]
+        return drawn
