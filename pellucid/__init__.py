@@ -11,10 +11,11 @@ if TYPE_CHECKING:
     from pellucid.errors import UserError
     from pellucid.generation.load import load
     from pellucid.generation.translation import Translation
+    from pellucid.training.train_lm import train_lm
     from pellucid.training.train_translator import train_translator
     from pellucid.word2vec.vectors import WordVectors
 
-__all__ = ["Translation", "UserError", "WordVectors", "__version__", "load", "train_translator"]
+__all__ = ["Translation", "UserError", "WordVectors", "__version__", "load", "train_lm", "train_translator"]
 
 __version__ = "0.1.0"
 
@@ -25,6 +26,7 @@ __getattr__, __dir__ = lazy_names(
         "UserError": "errors",
         "WordVectors": "word2vec.vectors",
         "load": "generation.load",
+        "train_lm": "training.train_lm",
         "train_translator": "training.train_translator",
     },
 )

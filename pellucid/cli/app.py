@@ -48,6 +48,7 @@ _COMMANDS = {
 }
 _TRAIN_COMMANDS = {
     "translator": ("pellucid.cli.train:translator", "Train a translator from sentence pairs."),
+    "lm": ("pellucid.cli.train_lm:lm", "Train a language model from a text."),
     "vectors": ("pellucid.cli.train_vectors:vectors", "Train word vectors from a text."),
     "settings": (
         "pellucid.cli.recipe_settings:recipe_settings",

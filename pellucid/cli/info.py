@@ -101,7 +101,7 @@ def _print(description: Mapping[str, Any]) -> None:
     config = dict(description["config"])
     recipe = {section: fields for section, fields in config.pop("recipe", {}).items() if section != "model"}
     _section("Settings", _flat(config))
-    _section("Recipe, where it differs from the defaults", _changed(_flat(recipe)))
+    _section("Recipe, where it differs from the defaults", _changed(_flat(recipe), description["kind"]))
     _section("Data and training", _found(_flat(description["report"])))
     training = description["training"]
     _section("Last logged step", _flat(training.get("last", {})))
@@ -121,11 +121,12 @@ def _section(title: str, rows: Sequence[tuple[str, object]]) -> None:
         console.data(f"  {name}{' ' * (left - console.width(name))}  {console.cell(value)}")
 
 
-def _changed(rows: Sequence[tuple[str, object]]) -> list[tuple[str, object]]:
-    """Return the settings that are not a recipe's defaults."""
-    from pellucid.training.recipe import TranslatorRecipe
+def _changed(rows: Sequence[tuple[str, object]], kind: str) -> list[tuple[str, object]]:
+    """Return the settings that are not the defaults of a recipe for that kind of model."""
+    from pellucid.training.recipe import LanguageModelRecipe, TranslatorRecipe
 
-    defaults = dict(_flat(TranslatorRecipe().model_dump(mode="json")))
+    made_by = LanguageModelRecipe if kind == LanguageModelRecipe.model_kind else TranslatorRecipe
+    defaults = dict(_flat(made_by().model_dump(mode="json")))
     return [(name, value) for name, value in rows if name not in defaults or defaults[name] != value]
 
 

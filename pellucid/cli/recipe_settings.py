@@ -15,6 +15,7 @@ def recipe_settings(
     recipe: str = "fast",
     /,
     *,
+    lm: Annotated[bool, Parameter(negative="")] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
     settings: Settings = None,
     flags: Flags = DEFAULT_FLAGS,
@@ -22,15 +23,17 @@ def recipe_settings(
     """List the settings of a recipe as TOML, each with what it is; the output is a recipe file itself.
 
     Args:
-        recipe: fast, tiny, small, base or big, or a TOML file.
+        recipe: fast, tiny, small, base or big; of a language model fast, tiny, gpt or llama; or a TOML file.
+        lm: List those of a language model's recipe.
         as_json: Print one JSON object, a list of name, value and description.
     """
-    from pellucid.training.recipe import load_recipe, setting_names
+    from pellucid.training.recipe import LanguageModelRecipe, Recipe, TranslatorRecipe, load_recipe, setting_names
 
-    chosen = load_recipe(recipe, settings).model_dump(mode="json")
+    kind: type[Recipe] = LanguageModelRecipe if lm else TranslatorRecipe
+    chosen = load_recipe(recipe, settings, kind).model_dump(mode="json")
     rows = [
         {"name": name, "value": chosen[name.split(".")[0]][name.split(".")[1]], "description": description}
-        for name, description in setting_names().items()
+        for name, description in setting_names(kind).items()
     ]
     if as_json:
         console.data_json(rows)
@@ -54,5 +57,7 @@ def _toml(value: object) -> str:
         return str(value).lower()
     if isinstance(value, list):
         return "[" + ", ".join(map(_toml, value)) + "]"
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{name} = {_toml(inner)}" for name, inner in value.items()) + " }"
     # A string of JSON is one of TOML, with the same escapes.
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)

@@ -14,7 +14,9 @@ from pellucid.errors import UsageError
 if TYPE_CHECKING:
     from pellucid.training.state import Step, Validation
 
-__all__ = ["show_training", "translator"]
+__all__ = ["given_settings", "show_training", "translator", "what_is_kept"]
+
+_NAME = 12  # columns for what a sample's text is
 
 
 def translator(
@@ -56,18 +58,13 @@ def translator(
         raise UsageError("no text was given", hint="Name a .tsv, .tmx or .jsonl file, or two aligned text files.")
     from pellucid.training.train_translator import train_translator
 
-    given: dict[str, object] = dict(settings or {})
-    if flags.seed is not None:
-        given["training.seed"] = flags.seed
-    if flags.precision != "auto":
-        given["training.precision"] = flags.precision
     run = train_translator(
         sources,
         output,
         recipe=recipe,
         minutes=minutes,
         steps=steps,
-        settings=given,
+        settings=given_settings(settings, flags),
         valid=valid or (),
         source_lang=source_lang,
         target_lang=target_lang,
@@ -77,10 +74,20 @@ def translator(
         device=flags.device,
         talk=console.say,
     )
-    code = show_training(run, lambda begun: _what_is_kept(output, resume, overwrite, begun))
+    code = show_training(run, lambda begun: what_is_kept(output, resume, overwrite, begun))
     if code == 0:
         console.say(f'Try it: pellucid translate {output} --text "…"')
     return code
+
+
+def given_settings(settings: Settings, flags: TrainingFlags) -> dict[str, object]:
+    """Return the settings that a command line gives, by `section.field`, those with a flag of their own included."""
+    given: dict[str, object] = dict(settings or {})
+    if flags.seed is not None:
+        given["training.seed"] = flags.seed
+    if flags.precision != "auto":
+        given["training.precision"] = flags.precision
+    return given
 
 
 def show_training(run: Iterator["Step"], what_is_kept: Callable[[bool], str]) -> int:
@@ -113,7 +120,8 @@ def show_training(run: Iterator["Step"], what_is_kept: Callable[[bool], str]) ->
     return 0
 
 
-def _what_is_kept(output: Path, resume: bool, overwrite: bool, begun: bool) -> str:
+def what_is_kept(output: Path, resume: bool, overwrite: bool, begun: bool) -> str:
+    """Say what is kept of a run that Ctrl-C stopped, and how it goes on; `begun` once a step was made."""
     from pellucid.storage.checkpoints import latest_checkpoint, step_of
 
     same = f"the same command {'without --overwrite and ' if overwrite else ''}with --resume"
@@ -140,9 +148,10 @@ def _duration(seconds: float) -> str:
 
 def _say_validation(step: "Step", found: "Validation") -> None:
     scores = "" if found.bleu is None else f", BLEU {found.bleu:.1f}, chrF {found.chrf:.1f}"
+    scores += "" if found.bits_per_byte is None else f", {found.bits_per_byte:.3f} bits per byte"
     best = ", best so far" if found.is_best else ""
     console.say(f"{step.progress:4.0%}  step {step.step:,}: validation loss {found.loss:.3f}{scores}{best}")
-    if found.sample is not None:
-        source, translation, reference = found.sample
-        for name, text in (("source", source), ("now", translation), ("reference", reference)):
-            console.say(f"      {name:>9}: {text}")
+    for name, text in (found.sample or {}).items():
+        for line in text.split("\n"):
+            console.say(f"      {name:>{_NAME}}: {line}" if name else f"      {'':>{_NAME}}  {line}")
+            name = ""

@@ -128,8 +128,9 @@ class LanguageModelTask:
         ids = valid.ids[start : start + length]
         given = int((ids < 0).sum()) or min(_PROMPT, length // 2)
         prompt = numpy.where(ids < 0, ~ids, ids)[: given + 1].tolist()[-valid.context // 2 :]
-        text = self._drawn(prompt, validations)
-        return {"prompt": tokenizer.decode(prompt), "continuation": tokenizer.decode([*prompt, *text])}
+        before = tokenizer.decode(prompt)
+        after = tokenizer.decode([*prompt, *self._drawn(prompt, validations)])
+        return {"prompt": before, "continuation": after[len(before) :]}
 
     def _drawn(self, prompt: Sequence[int], validations: int) -> list[int]:
         """Draw tokens until the end token, or as many as wanted."""

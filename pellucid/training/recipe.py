@@ -38,12 +38,14 @@ class Recipe(BaseModel):
     Attributes:
         model_kind: what is trained, as config.json says it.
         names: the recipes of ours for it, the default first.
+        listed_by: the command that lists the settings.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     model_kind: ClassVar[str]
     names: ClassVar[tuple[str, ...]]
+    listed_by: ClassVar[str]
 
     if TYPE_CHECKING:  # each kind has these sections in a place of its own
         tokenizer: TokenizerConfig
@@ -58,6 +60,7 @@ class TranslatorRecipe(Recipe):
 
     model_kind = "translator"
     names = ("fast", "tiny", "small", "base", "big")
+    listed_by = "pellucid train settings"
 
     data: DataConfig = DataConfig()
     tokenizer: TokenizerConfig = TokenizerConfig()
@@ -98,6 +101,7 @@ class LanguageModelRecipe(Recipe):
 
     model_kind = "language-model"
     names = ("fast", "tiny", "gpt", "llama")
+    listed_by = "pellucid train settings --lm"
 
     data: DocumentsConfig = DocumentsConfig()
     tokenizer: TokenizerConfig = TokenizerConfig()
@@ -212,17 +216,19 @@ def _check_name(name: str, kind: type[Recipe], error: type[UserError], where: st
     known = list(setting_names(kind))
     if name in known:
         return
-    raise error(f"there is no setting {name}", where=where, hint=_nearest(name, known))
+    raise error(
+        f"there is no setting {name}", where=where, hint=_nearest(name, known) or f"`{kind.listed_by}` lists them."
+    )
 
 
 def _nearest(name: str, known: list[str]) -> str:
-    """Return which setting was meant: the same field of other sections, else the name most alike."""
+    """Say which setting was meant: the same field of other sections, else the name most alike; nothing if none is."""
     field = name.split(".")[-1]
     near = [full for full in known if full.split(".")[1] == field] or difflib.get_close_matches(name, known, 1, 0.6)
     if not near:
         by_field = {full.split(".")[1]: full for full in known}
         near = [by_field[like] for like in difflib.get_close_matches(field, list(by_field), 1, 0.6)]
-    return f"Did you mean --{' or --'.join(near)}?" if near else "`pellucid train settings` lists them."
+    return f"Did you mean --{' or --'.join(near)}?" if near else ""
 
 
 def _unset(content: dict[str, Any], sections: dict[str, type[BaseModel]]) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from pellucid.cli.app import main
-from pellucid.training import prepare, run_folder
+from pellucid.training import prepare, translation_task
+from pellucid.training.translation_task import TranslationTask
 from tests.training.conftest import SMALL, generated_pairs
 
 Captured = pytest.CaptureFixture[str]
@@ -84,7 +85,7 @@ def test_ctrl_c_while_validating_waits_for_the_checkpoint(
     if more:
         assert train() == 0
         capsys.readouterr()
-    stopped(run_folder, "score_translations")
+    stopped(translation_task, "score_translations")
     assert train(*more) == 130
     said = capsys.readouterr().err.splitlines()
     assert said.count("Stopping after this step, with a checkpoint; Ctrl-C once more stops at once.") == 1
@@ -96,14 +97,14 @@ def test_ctrl_c_while_validating_waits_for_the_checkpoint(
 def test_a_second_ctrl_c_breaks_off_at_once_and_says_what_is_kept(
     train: Callable[..., int], stopped: Stopping, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    loss = run_folder.validation_loss
+    loss = TranslationTask.validation_loss
 
     def second_time(*args: Any) -> float:
-        monkeypatch.setattr(run_folder, "validation_loss", loss)
-        stopped(run_folder, "validation_loss", times=2)
+        monkeypatch.setattr(TranslationTask, "validation_loss", loss)
+        stopped(TranslationTask, "validation_loss", times=2)
         return loss(*args)
 
-    monkeypatch.setattr(run_folder, "validation_loss", second_time)
+    monkeypatch.setattr(TranslationTask, "validation_loss", second_time)
     assert train() == 130
     said = capsys.readouterr().err.splitlines()[-1]
     assert said == "Stopped: the checkpoint of step 3 is kept, and the same command with --resume goes on from there."

@@ -3,18 +3,46 @@ from pathlib import Path
 import pytest
 
 from pellucid.errors import UsageError, UserError
-from pellucid.training.recipe import NAMES, load_recipe, setting_names, settings_of_file
+from pellucid.training.recipe import (
+    LanguageModelRecipe,
+    Recipe,
+    TranslatorRecipe,
+    load_recipe,
+    setting_names,
+    settings_of_file,
+)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", TranslatorRecipe.names)
 def test_every_named_recipe_loads(name: str) -> None:
     recipe = load_recipe(name)
     assert recipe.model.d_model % recipe.model.n_heads == 0
 
 
-def test_every_setting_says_what_it_is() -> None:
-    assert all(description for description in setting_names().values())
-    assert "training.learning_rate" in setting_names()
+@pytest.mark.parametrize("name", LanguageModelRecipe.names)
+def test_every_named_recipe_of_a_language_model_loads(name: str) -> None:
+    recipe = load_recipe(name, None, LanguageModelRecipe)
+    assert recipe.model.d_model % recipe.model.n_heads == 0
+    assert recipe.training.steps or recipe.training.minutes
+
+
+@pytest.mark.parametrize("kind", [TranslatorRecipe, LanguageModelRecipe])
+def test_every_setting_says_what_it_is(kind: type[Recipe]) -> None:
+    assert all(description for description in setting_names(kind).values())
+    assert "training.learning_rate" in setting_names(kind)
+
+
+def test_a_recipe_for_one_kind_knows_nothing_of_the_other() -> None:
+    with pytest.raises(UsageError, match=r"no setting training\.guided_weight"):
+        load_recipe("fast", {"training.guided_weight": "1"}, LanguageModelRecipe)
+    with pytest.raises(UsageError, match=r"no setting data\.documents"):
+        load_recipe("fast", {"data.documents": "line"})
+    with pytest.raises(UserError, match="no recipe small") as caught:
+        load_recipe("small", None, LanguageModelRecipe)
+    assert "fast, tiny, gpt, llama" in caught.value.hint
+    with pytest.raises(UsageError) as unknown:
+        load_recipe("fast", {"xyz.qqq": "1"}, LanguageModelRecipe)
+    assert unknown.value.hint == "`pellucid train settings --lm` lists them."
 
 
 def test_settings_override_the_recipe_and_texts_are_converted() -> None:

@@ -14,10 +14,11 @@ import pellucid
 from pellucid.errors import UsageError, UserError
 from pellucid.evaluation.corpus_scores import CorpusScores, score_translations
 from pellucid.storage.tensors import read_tensors
-from pellucid.training import loop, memory_fit, prepare, run_folder
+from pellucid.training import loop, memory_fit, prepare, translation_task
 from pellucid.training.clock import Clock
 from pellucid.training.state import Step
 from pellucid.training.train_translator import train_translator
+from pellucid.training.translation_task import TranslationTask
 
 from .conftest import SMALL, generated_pairs
 
@@ -160,7 +161,7 @@ def test_an_update_out_of_the_finite_numbers_is_neither_measured_nor_kept(
 def test_a_validation_loss_that_is_not_finite_is_an_error(
     pairs_file: PairsFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run_folder, "validation_loss", lambda *_: math.nan)
+    monkeypatch.setattr(TranslationTask, "validation_loss", lambda *_: math.nan)
     with pytest.raises(UserError, match="finite numbers at step 2: validation loss nan"):
         _train(pairs_file(), tmp_path / "model", steps=4)
 
@@ -350,7 +351,7 @@ def test_validation_translates_as_the_finished_model_does(
         measured.append((list(translations), list(references)))
         return score_translations(translations, references, target_lang)
 
-    monkeypatch.setattr(run_folder, "score_translations", noted)
+    monkeypatch.setattr(translation_task, "score_translations", noted)
     lines = [
         f"{source}{{{{n{i}}}}}\t{target} {{{{n{i}}}}}\n" if i % 300 < held else f"{source}\t{target}\n"
         for i, (source, target) in enumerate(generated_pairs(330))
