@@ -41,7 +41,8 @@ def generate(
     Args:
         folder: Folder of the model.
         prompts: The text to go on with; none begins a new text, - reads standard input to its end.
-        file: A file with a prompt a line instead, - for standard input; a line is printed for each, line ends within become spaces.
+        file: A file with a prompt a line instead, - for standard input; a line
+            is printed for each, line ends within become spaces.
         samples: Continuations of each prompt, each drawn for itself.
         alternatives: With --json: so many of the most probable tokens beside each one drawn.
         stream: Print the text as it comes: whole characters, and nothing that is taken back.

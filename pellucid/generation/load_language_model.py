@@ -2,15 +2,14 @@
 
 from pathlib import Path
 
-from pellucid.errors import UserError
-from pellucid.generation.conversation import Conversation
 from pellucid.generation.generate import LanguageModel
 from pellucid.generation.placement import placed
 from pellucid.generation.sampling_config import SamplingConfig
 from pellucid.generation.settings import stored_settings
 from pellucid.models.model_files import build_language_model
 from pellucid.storage.model_folder import read_config
-from pellucid.tokenizers import ChatTemplate, ImportedTokenizer, LanguageTokenizer, load_language_tokenizer
+from pellucid.tokenizers import ImportedTokenizer, load_language_tokenizer
+from pellucid.tokenizers.chat_template import load_chat_template
 
 __all__ = ["load_language_model"]
 
@@ -33,15 +32,5 @@ def load_language_model(folder: str | Path, *, device: str = "auto", precision: 
     tokenizer = load_language_tokenizer(folder)
     model = placed(build_language_model(config, folder / "model.safetensors"), device, precision)
     settings = stored_settings(folder, SamplingConfig)
-    return LanguageModel(model, tokenizer, settings, conversation=_conversation(folder, tokenizer))
-
-
-def _conversation(folder: Path, tokenizer: LanguageTokenizer) -> Conversation | None:
-    path = folder / "chat_template.jinja"
-    if not path.is_file() or not isinstance(tokenizer, ImportedTokenizer):
-        return None
-    try:
-        return ChatTemplate(path.read_text(encoding="utf-8"), tokenizer)
-    except (UnicodeDecodeError, UserError) as error:
-        what = error.what if isinstance(error, UserError) else "the chat template is not UTF-8"
-        raise UserError(what, where=str(path), hint="Import the model again, or remove the file.") from error
+    template = load_chat_template(folder, tokenizer) if isinstance(tokenizer, ImportedTokenizer) else None
+    return LanguageModel(model, tokenizer, settings, conversation=template)

@@ -1,0 +1,67 @@
+"""The guard of characters against Python's own decoder."""
+
+import codecs
+from functools import cache
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pellucid.generation.utf8 import WHOLE, CharacterGuard
+
+# Bytes at both ends of every range of the table, and one inside.
+EDGES = [
+    *(0x00, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xB4, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xEC, 0xED, 0xEE),
+    *(0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF),
+]
+PIECES = st.lists(st.sampled_from(EDGES), min_size=1, max_size=4).map(bytes)
+END = 0
+
+
+def is_beginning(data: bytes) -> bool:
+    """Tell whether some text begins with these bytes: no decoder has given up on them yet."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(data)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+@cache
+def single_bytes() -> list[bytes]:
+    return [bytes([value]) for value in range(256)]
+
+
+@given(st.lists(PIECES, min_size=1, max_size=5))
+def test_a_piece_is_allowed_just_where_the_bytes_stay_the_beginning_of_a_text(pieces: list[bytes]) -> None:
+    guard = CharacterGuard([b"", *single_bytes(), *pieces], [END], 1 + 256 + len(pieces))
+    state, written = WHOLE, b""
+    for number, piece in enumerate(pieces, 257):
+        allowed = guard.forbidden[state, number] == 0
+        assert allowed == is_beginning(written + piece)
+        if not allowed:
+            break
+        state, written = guard.next(state, number), written + piece
+        assert (guard.forbidden[state, END] == 0) == _is_text(written)
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def test_what_adds_no_bytes_may_not_come_but_for_an_end() -> None:
+    guard = CharacterGuard([b"", b"", b"a"], [1], 5)
+    assert [value == 0 for value in guard.forbidden[WHOLE]] == [False, True, True, False, False]
+
+
+def test_a_beginning_that_no_token_can_end_may_not_come() -> None:
+    lead, middle, end, letter = b"\xe6", b"\xb0", b"\xb4", b"a"
+    whole = CharacterGuard([lead, middle, end, letter], [], 4)
+    assert [value == 0 for value in whole.forbidden[WHOLE]] == [True, False, False, True]
+    dead = CharacterGuard([lead, letter], [], 2)
+    assert [value == 0 for value in dead.forbidden[WHOLE]] == [False, True]
+    half_dead = CharacterGuard([b"\xf0\x9f", b"\xf0\x9f\xa4\x97", letter], [], 3)
+    assert [value == 0 for value in half_dead.forbidden[WHOLE]] == [False, True, True]
