@@ -174,12 +174,13 @@ class LanguageModel:
             stride: of the windows, tokens; half the context unless given.
 
         Raises:
-            UserError: if the model has nothing that a text could begin with and `given` is empty.
+            UserError: if the model has nothing that a text could begin with and `given` is empty; for a stride that
+                leaves tokens out.
         """
         before, scored = self._split_ids(text, given)
         begin = self._begin_ids(self.tokenizer.adds_start or not before)
         reading = Reading([*begin, *before, *scored], len(begin) + len(before), self.kept_at_start)
-        (log_probs,) = log_probs_of(self.model, [reading], stride or self.default_stride)
+        (log_probs,) = log_probs_of(self.model, [reading], self.checked_stride(stride))
         pieces = self.tokenizer.pieces_of_ids(reading.ids)[reading.first :]
         tokens = [TokenScore(piece.id, piece.display, value) for piece, value in zip(pieces, log_probs, strict=True)]
         return TextScore(sum(log_probs), tuple(tokens))
@@ -199,10 +200,16 @@ class LanguageModel:
         """How many tokens of a text's start stay in view when it is longer than the context."""
         return int(self.tokenizer.adds_start)
 
-    @property
-    def default_stride(self) -> int:
-        """Stride of windows over long texts, tokens: half the context."""
-        return max(1, self.context // 2)
+    def checked_stride(self, stride: int | None) -> int:
+        """Return the stride of windows over texts longer than the context, tokens: half the context unless given.
+
+        Raises:
+            UserError: if it is below 1, or so large that tokens would fall between two windows.
+        """
+        most = self.context - self.kept_at_start
+        if stride is not None and not 1 <= stride <= most:
+            raise UserError(f"expected a stride from 1 to {most} tokens, got {stride}", where="stride")
+        return stride or max(1, self.context // 2)
 
     def prompt_ids(self, text: str) -> list[int]:
         """Return the ids that a prompt is read as, the start's included.

@@ -81,8 +81,8 @@ def log_probs_of(model: DecoderOnly, readings: Sequence[Reading], stride: int) -
     Args:
         model: in the precision it shall run in.
         readings: the texts.
-        stride: 1 (each token sees all that the model can; slow) up to the context (fast; the first token of a window
-            sees next to nothing).
+        stride: 1 (each token sees all that the model can; slow) up to the context without what stays in view (fast; the
+            first token of a window sees next to nothing).
     """
     found: list[list[float]] = [[] for _ in readings]
     jobs = [
