@@ -1,4 +1,4 @@
-"""`pellucid evaluate`: how good a model is: a translator on a test set, perhaps beside another; word vectors."""
+"""`pellucid evaluate`: how good a model is, perhaps beside another: a translator, a language model, word vectors."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from pellucid.cli import console
+from pellucid.cli.documents import DEFAULT_TEXTS, TextOptions
+from pellucid.cli.evaluate_texts import evaluate_texts
 from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, ModelFlags
 from pellucid.cli.pairs import usable_pairs
 from pellucid.cli.translate import DEFAULT_SEARCH, SearchOptions
@@ -31,26 +33,35 @@ def evaluate(
     seed: int = 1,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
     search: SearchOptions = DEFAULT_SEARCH,
+    texts: TextOptions = DEFAULT_TEXTS,
     flags: ModelFlags = DEFAULT_MODEL_FLAGS,
 ) -> None:
-    """Translate a test set and measure BLEU and chrF by sacreBLEU, with their signatures; or measure word vectors.
+    """Measure a model: BLEU and chrF of a translator, perplexity and bits per byte of a language model, word vectors.
+
+    A translator translates a test set; the scores are sacreBLEU's, with their signatures. A language model reads texts
+    through windows, whose size and stride are told.
 
     Args:
         folder: Folder of the model; of word vectors also a file.
-        files: A .tsv, .tmx or .jsonl file of pairs, or two aligned text files, source first. For word vectors: files of
+        files: A .tsv, .tmx or .jsonl file of pairs, or two aligned text files, source first. For a language
+            model: text files, or .jsonl files with text, or with prompt and completion. For word vectors: files of
             analogy questions (questions-words.txt) or of judged similarity (WordSim-353, SimLex-999).
-        compare: Folder of a second model; tells by paired bootstrap whether the two differ.
+        compare: Folder of a second model; of translators a paired bootstrap tells whether the two differ.
         restrict: Words among which word vectors answer analogies: the most frequent ones, so many.
         source_lang: Code of the source language, where a file has several; the model's unless given.
         target_lang: Code of the target language; it decides how BLEU splits words.
         seed: Seed of the bootstrap's draws.
-        as_json: Print one JSON object: bleu, chrf, signatures, pairs, target_lang, and compare if asked for; for word
+        as_json: Print one JSON object: bleu, chrf, signatures, pairs, target_lang, and compare if asked for; for a
+            language model loss, perplexity, bits_per_byte, tokens, bytes, documents, context, stride, ends; for word
             vectors analogies and similarity, for each file, with coverage.
     """
     if _is_vectors(folder):
         from pellucid.cli.evaluate_vectors import evaluate_vectors
 
         evaluate_vectors(folder, files, restrict, as_json)
+        return
+    if read_config(folder)["kind"] == "language-model":
+        evaluate_texts(folder, files, compare, texts, as_json, flags)
         return
     if not files:
         raise UsageError("no test set was given", hint="Name a .tsv, .tmx or .jsonl file, or two aligned text files.")

@@ -1,17 +1,23 @@
-"""`pellucid score`: how probable a model finds given translations."""
+"""`pellucid score`: how probable a model finds given translations, or texts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from pellucid.cli import console
+from pellucid.cli.documents import DEFAULT_TEXTS, TextOptions
 from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, ModelFlags
 from pellucid.cli.pairs import usable_pairs
+from pellucid.cli.score_texts import score_texts
 from pellucid.corpus.counts import counted
 from pellucid.errors import UsageError
+from pellucid.storage.model_folder import read_config
+
+if TYPE_CHECKING:
+    from pellucid.generation.text_score import TextScore
 
 __all__ = ["score"]
 
@@ -22,46 +28,75 @@ def score(
     folder: Path,
     /,
     *files: Path,
+    text: str | None = None,
+    given: str = "",
     source_lang: str | None = None,
     target_lang: str | None = None,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    texts: TextOptions = DEFAULT_TEXTS,
     flags: ModelFlags = DEFAULT_MODEL_FLAGS,
 ) -> None:
-    """Give the log-probability of given translations: a line a pair, natural logarithm, the end token included.
+    """Give the log-probability of given translations or texts: a line for each, natural logarithm.
+
+    Of a translation and of a document the end token counts, too; not of --text, nor for imported models, which have not
+    learnt where documents end.
 
     Args:
         folder: Folder of the model.
-        files: A .tsv, .tmx or .jsonl file of pairs, or two aligned text files, source first.
+        files: For a translator a .tsv, .tmx or .jsonl file of pairs, or two aligned text files, source first. For a
+            language model text files, or .jsonl files with text, or with prompt and completion: the prompt is given,
+            the completion is scored.
+        text: Score this text by a language model, instead of files.
+        given: What stands before --text; nothing of it is scored.
         source_lang: Code of the source language, where a file has several; the model's unless given.
         target_lang: Code of the target language.
-        as_json: Print one JSON list with an object a pair: total, and for each token id, text and log_prob.
+        as_json: Print one JSON list with an object a pair or document: total, and for each token id, text and log_prob.
     """
+    kind = read_config(folder)["kind"]
+    if kind == "language-model":
+        from pellucid.generation.load_language_model import load_language_model
+
+        model = load_language_model(folder, device=flags.device, precision=flags.precision)
+        _print(score_texts(model, files, text, given, texts), as_json)
+        return
+    if text is not None or given:
+        raise UsageError("--text and --given are for language models", hint="Put the pair into a file.")
     if not files:
         raise UsageError("no pairs were given", hint="Name a .tsv, .tmx or .jsonl file, or two aligned text files.")
-    from pellucid.evaluation.scoring import PairScore, score_pairs
+    _print(_pair_scores(folder, files, source_lang, target_lang, flags), as_json)
+
+
+def _pair_scores(
+    folder: Path, files: Sequence[Path], source_lang: str | None, target_lang: str | None, flags: ModelFlags
+) -> "Iterator[TextScore]":
+    """Yield the scores of the pairs of the files; say at the end what they sum to."""
+    from pellucid.evaluation.scoring import score_pairs
     from pellucid.generation.load_translator import load_translator
 
     translator = load_translator(folder, device=flags.device, precision=flags.precision)
     pairs = usable_pairs(files, source_lang or translator.source_language, target_lang or translator.target_language)
     total, tokens, count = 0.0, 0, 0
+    with console.progress("Scoring", unit="pairs") as bar:
+        while chunk := list(islice(pairs, _CHUNK)):
+            places = [(pair.source_place, pair.target_place) for pair in chunk]
+            for found in score_pairs(translator, [(pair.source, pair.target) for pair in chunk], places=places):
+                yield found
+                count, total, tokens = count + 1, total + found.total, tokens + len(found.tokens)
+            bar.advance(len(chunk))
+    if tokens:
+        console.say(f"{counted(count, 'pair')}, {counted(tokens, 'token')}: {-total / tokens:.4f} nats a token")
 
-    def scores() -> Iterator[PairScore]:
-        with console.progress("Scoring", unit="pairs") as bar:
-            while chunk := list(islice(pairs, _CHUNK)):
-                places = [(pair.source_place, pair.target_place) for pair in chunk]
-                yield from score_pairs(translator, [(pair.source, pair.target) for pair in chunk], places=places)
-                bar.advance(len(chunk))
 
-    for found in scores():
+def _print(scores: "Iterator[TextScore]", as_json: bool) -> None:
+    count = 0
+    for found in scores:
         if as_json:
             console.data((", " if count else "[") + _dumped(found.as_dict()))
         else:
             console.data(f"{found.total:.4f}")
-        count, total, tokens = count + 1, total + found.total, tokens + len(found.tokens)
+        count += 1
     if as_json:
         console.data("]" if count else "[]")
-    elif tokens:
-        console.say(f"{counted(count, 'pair')}, {counted(tokens, 'token')}: {-total / tokens:.4f} nats a token")
 
 
 def _dumped(value: object) -> str:

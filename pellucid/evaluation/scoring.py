@@ -1,7 +1,6 @@
 """How probable a model finds given translations."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -11,40 +10,16 @@ from pellucid.corpus.pairs import Place
 from pellucid.errors import UserError
 from pellucid.generation.constraints import padded
 from pellucid.generation.placeholders import protect_pair
+from pellucid.generation.text_score import TextScore, TokenScore
 from pellucid.generation.translate import Translator
 from pellucid.models.config import EncoderDecoderConfig
 from pellucid.models.memory import free_bytes
 
-__all__ = ["PairScore", "TokenScore", "score_pairs"]
+__all__ = ["score_pairs"]
 
 BATCH_BYTES = 2**30  # of attention, unless a pair alone needs more
 SHARE = 0.5  # of the free memory that a pair alone may need
 ROWS = 1024  # target tokens whose logits stand in memory at once
-
-
-class TokenScore(NamedTuple):
-    """A target token and its log-probability given the source and the tokens before it.
-
-    Attributes:
-        id: in the target's vocabulary; the last one of a translation is the end's.
-        text: as shown to people, `▁` for a space.
-        log_prob: natural logarithm.
-    """
-
-    id: int
-    text: str
-    log_prob: float
-
-
-class PairScore(NamedTuple):
-    """The log-probability of a translation, its end included, and of each of its tokens."""
-
-    total: float
-    tokens: tuple[TokenScore, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
-        return {"total": self.total, "tokens": [token._asdict() for token in self.tokens]}
 
 
 def score_pairs(
@@ -52,8 +27,8 @@ def score_pairs(
     pairs: Sequence[tuple[str, str]],
     batch_tokens: int = 4096,
     places: Sequence[tuple[Place, Place]] = (),
-) -> list[PairScore]:
-    """Score each target given its source (teacher forcing), in the order given.
+) -> list[TextScore]:
+    """Score each target given its source (teacher forcing), its end included, in the order given.
 
     Texts are taken whole: none is split or cut. Placeholders that both sides hold count as in training. Long pairs go
     through one at a time; what attention over a pair needs grows with the square of its length.
@@ -71,7 +46,7 @@ def score_pairs(
     encoded = [_encode(translator, *pair) for pair in pairs]
     lengths = [max(len(source), len(target)) for source, target in encoded]
     _refuse_too_long(translator, encoded, places)
-    found: dict[int, PairScore] = {}
+    found: dict[int, TextScore] = {}
     for batch in _batches(translator.model.config, lengths, batch_tokens):
         try:
             scores = _score_batch(translator, [encoded[i] for i in batch])
@@ -143,7 +118,7 @@ def _batches(config: EncoderDecoderConfig, lengths: Sequence[int], budget: int) 
 
 
 @torch.inference_mode()
-def _score_batch(translator: Translator, encoded: Sequence[tuple[list[int], list[int]]]) -> list[PairScore]:
+def _score_batch(translator: Translator, encoded: Sequence[tuple[list[int], list[int]]]) -> list[TextScore]:
     model, symbols = translator.model, translator.symbols
     device = model.target_embedding.weight.device
     source = padded([ids for ids, _ in encoded], symbols.pad_id, device)
@@ -156,7 +131,7 @@ def _score_batch(translator: Translator, encoded: Sequence[tuple[list[int], list
         tokens = tuple(
             TokenScore(piece.id, piece.display, value) for piece, value in zip(pieces, row[: len(ids)], strict=True)
         )
-        scores.append(PairScore(sum(row[: len(ids)]), tokens))
+        scores.append(TextScore(sum(row[: len(ids)]), tokens))
     return scores
 
 

@@ -21,7 +21,32 @@ from pellucid.generation.streaming import StopStrings, WholeCharacters
 from pellucid.generation.utf8 import WHOLE, CharacterGuard
 from pellucid.tokenizers import LanguageTokenizer
 
-__all__ = ["Continuation", "Drawn", "Vocabulary", "continue_all", "visible_window"]
+__all__ = ["Continuation", "Drawn", "Vocabulary", "Window", "continue_all"]
+
+
+class Window(NamedTuple):
+    """What a model reads at once of a text that may be longer.
+
+    Attributes:
+        context: most tokens.
+        kept: how many of the text's first tokens stay in view whatever falls out of it: 1 for a start token that the
+            model has never been without, else 0.
+
+    Source:
+        Xiao et al. 2023 (StreamingLLM), §3: models attend to a text's start, and it must not be taken away.
+    """
+
+    context: int
+    kept: int
+
+    def out_of_view(self, length: int) -> int:
+        """Return how many tokens behind those kept are no longer read when a text of `length` tokens slides.
+
+        None as long as all fit; then as few halves of the context as will do: what stays is read anew once in half a
+        context, and each token sees at least half of it.
+        """
+        half = max(1, self.context // 2)
+        return max(0, min(half * math.ceil((length - self.context) / half), length - self.kept - 1))
 
 
 class Vocabulary:
@@ -54,7 +79,7 @@ class Continuation:
         prompt: ids, the start's included.
         config: how to draw and when to stop.
         vocabulary: of the model.
-        context: most tokens that the model reads at once.
+        window: what the model reads at once.
         random: gives the numbers that decide the draws, one a token.
 
     Attributes:
@@ -70,7 +95,7 @@ class Continuation:
         prompt: Sequence[int],
         config: SamplingConfig,
         vocabulary: Vocabulary,
-        context: int,
+        window: Window,
         random: numpy.random.Generator,
     ) -> None:
         self.ids = list(prompt)
@@ -80,13 +105,12 @@ class Continuation:
         self.finish: Finish | None = None
         self._config = config
         self._vocabulary = vocabulary
-        self._context = context
+        self._window = window
         self._random = random
         self._state = WHOLE
         self._at_start = not any(vocabulary.pieces[number] for number in prompt)
         self._characters = WholeCharacters()
         self._stops = StopStrings(config.stop)
-        self._begins = int(bool(self.ids) and self.ids[0] == vocabulary.tokenizer.start_id)
 
     @property
     def stop(self) -> str | None:
@@ -99,21 +123,20 @@ class Continuation:
         return self._characters.held
 
     @property
-    def window(self) -> list[int]:
+    def in_view(self) -> list[int]:
         """The ids that the model is to have read before the next is drawn."""
-        dropped = visible_window(len(self.ids), self._begins, self._context)
-        return self.ids[: self._begins] + self.ids[self._begins + dropped :]
+        kept = self._window.kept
+        return self.ids[:kept] + self.ids[kept + self._window.out_of_view(len(self.ids)) :]
 
     @property
     def has_slid(self) -> bool:
         """Whether the last id has moved the window: what was read must be read anew."""
-        now, before = (visible_window(len(self.ids) - i, self._begins, self._context) for i in (0, 1))
-        return now != before
+        return self._window.out_of_view(len(self.ids)) != self._window.out_of_view(len(self.ids) - 1)
 
     @property
     def slides(self) -> bool:
         """Whether the model no longer sees all of it."""
-        return len(self.ids) > self._context
+        return len(self.ids) > self._window.context
 
     def take(self, logits: Logits) -> str:
         """Draw the next token from the logits after the last one; return the text that this releases."""
@@ -153,7 +176,7 @@ class Continuation:
             self.finish = "stop"
         elif len(self.drawn) == self._config.tokens:
             self.finish = "length"
-        elif len(self.ids) > self._context and not self._config.sliding:
+        elif len(self.ids) > self._window.context and not self._config.sliding:
             self.finish = "context"  # the last token could still be predicted, but not be read
         return released + (self._stops.end() if self.finish in ("length", "context") else "")
 
@@ -166,7 +189,7 @@ def continue_all(
     When the window of one slides, all are read anew: each sees the same window as if it were alone.
     """
     going = list(continuations)
-    logits = decoder.prefill([one.window for one in going])
+    logits = decoder.prefill([one.in_view for one in going])
     while True:
         yield [(one, one.take(row)) for one, row in zip(going, logits, strict=True)]
         rows = [row for row, one in enumerate(going) if one.finish is None]
@@ -175,29 +198,11 @@ def continue_all(
         few = len(rows) < len(going)
         going = [going[row] for row in rows]
         if any(one.has_slid for one in going):
-            logits = decoder.prefill([one.window for one in going])
+            logits = decoder.prefill([one.in_view for one in going])
             continue
         if few:
             decoder.select(rows)
         logits = decoder.step([one.ids[-1] for one in going])
-
-
-def visible_window(length: int, begins: int, context: int) -> int:
-    """Return how many tokens after the start's are no longer read when a text of `length` tokens slides.
-
-    None as long as all fit; then as few halves of the context as will do, so that what stays has to be read anew once
-    in half a context, and each token sees at least half of it.
-
-    Args:
-        length: tokens of the text, the start's included.
-        begins: 1 if it begins with a start token, which stays; else 0.
-        context: most tokens that the model reads at once.
-
-    Source:
-        Xiao et al. 2023 (StreamingLLM), §3: what models attend to at a text's start must not be taken away.
-    """
-    half = max(1, context // 2)
-    return min(half * math.ceil(max(0, length - context) / half), length - begins - 1)
 
 
 def _odds(number: int, logits: Logits, normaliser: float, distribution: Distribution) -> Drawn:

@@ -1,9 +1,11 @@
 """How a model wants a conversation written."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-__all__ = ["Conversation", "Message"]
+from pellucid.errors import UserError
+
+__all__ = ["Conversation", "Message", "SinglePrompts"]
 
 Message = Mapping[str, str]
 """What somebody said: `role` (system, user, assistant) and `content`."""
@@ -18,3 +20,30 @@ class Conversation(Protocol):
         Raises:
             UserError: for messages of another form, or those that the model cannot be given.
         """
+
+
+class SinglePrompts:
+    """The conversation of a model that was trained on prompts and their completions: each prompt stands by itself.
+
+    Args:
+        prompt_ids: gives the ids that a prompt is read as.
+    """
+
+    def __init__(self, prompt_ids: Callable[[str], list[int]]) -> None:
+        self._prompt_ids = prompt_ids
+
+    def encode(self, messages: Sequence[Message]) -> list[int]:
+        """Return the ids of the last message, which is all that such a model is shown.
+
+        Raises:
+            UserError: if the last message is not the user's, or the model is to be told something beforehand.
+        """
+        roles = [message["role"] for message in messages]
+        if not roles or roles[-1] != "user":
+            raise UserError("expected a message of the user last", where="messages")
+        if "system" in roles:
+            raise UserError(
+                "the model was trained on single prompts: nothing can be told it beforehand",
+                hint="Leave the system message out, or put it into the prompt.",
+            )
+        return self._prompt_ids(messages[-1]["content"])

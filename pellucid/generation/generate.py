@@ -7,7 +7,7 @@ from typing import Any, overload
 from pellucid.corpus.counts import counted
 from pellucid.errors import UserError
 from pellucid.generation.checks import Notice, looping
-from pellucid.generation.continuation import Continuation, Drawn, Vocabulary, continue_all
+from pellucid.generation.continuation import Continuation, Drawn, Vocabulary, Window, continue_all
 from pellucid.generation.conversation import Conversation, Message
 from pellucid.generation.decoder import BatchDecoder, ModelDecoder
 from pellucid.generation.generated import GeneratedToken, Generation, Sample, TokenOdds
@@ -16,7 +16,7 @@ from pellucid.generation.settings import changed_settings
 from pellucid.generation.text_score import Reading, TextScore, TokenScore, log_probs_of
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.randomness import generator
-from pellucid.tokenizers import LanguageTokenizer
+from pellucid.tokenizers import ImportedTokenizer, LanguageTokenizer
 
 __all__ = ["LanguageModel", "Stream"]
 
@@ -57,8 +57,10 @@ class LanguageModel:
         model: in the precision and on the device it shall run in.
         tokenizer: its own.
         config: how to go on unless told otherwise.
-        conversation: how it wants conversations written; None if it has not been taught to converse.
         new_decoder: makes what generates, each with a memory of its own; unless given, the model itself does it.
+
+    Attributes:
+        conversation: how it wants conversations written; None if it has not been taught to converse.
     """
 
     def __init__(
@@ -67,13 +69,12 @@ class LanguageModel:
         tokenizer: LanguageTokenizer,
         config: SamplingConfig | None = None,
         *,
-        conversation: Conversation | None = None,
         new_decoder: Callable[[], BatchDecoder] | None = None,
     ) -> None:
         self.model = model.eval()
         self.tokenizer = tokenizer
         self.config = config or SamplingConfig()
-        self.conversation = conversation
+        self.conversation: Conversation | None = None
         self.new_decoder: Callable[[], BatchDecoder] = new_decoder or (lambda: ModelDecoder(model))
         self.vocabulary = Vocabulary(tokenizer, model.vocab_size)
 
@@ -178,9 +179,14 @@ class LanguageModel:
                 leaves tokens out.
         """
         before, scored = self._split_ids(text, given)
-        begin = self._begin_ids(self.tokenizer.adds_start or not before)
-        reading = Reading([*begin, *before, *scored], len(begin) + len(before), self.kept_at_start)
-        (log_probs,) = log_probs_of(self.model, [reading], self.checked_stride(stride))
+        begin = self.begin_ids(always=not before)
+        return self.score_ids(
+            Reading([*begin, *before, *scored], len(begin) + len(before)), self.checked_stride(stride)
+        )
+
+    def score_ids(self, reading: Reading, stride: int) -> TextScore:
+        """Tell how probable the scored ids of a reading are, each with how it is shown."""
+        (log_probs,) = log_probs_of(self.model, [reading], self.window, stride)
         pieces = self.tokenizer.pieces_of_ids(reading.ids)[reading.first :]
         tokens = [TokenScore(piece.id, piece.display, value) for piece, value in zip(pieces, log_probs, strict=True)]
         return TextScore(sum(log_probs), tuple(tokens))
@@ -196,9 +202,13 @@ class LanguageModel:
         return changed_settings(self.config, settings)
 
     @property
-    def kept_at_start(self) -> int:
-        """How many tokens of a text's start stay in view when it is longer than the context."""
-        return int(self.tokenizer.adds_start)
+    def window(self) -> Window:
+        """What is read at once of a longer text.
+
+        A start token that the model has seen before every text stays in view. A model trained here has not: pieces of
+        its long documents began anywhere.
+        """
+        return Window(self.context, int(isinstance(self.tokenizer, ImportedTokenizer) and self.tokenizer.adds_start))
 
     def checked_stride(self, stride: int | None) -> int:
         """Return the stride of windows over texts longer than the context, tokens: half the context unless given.
@@ -206,7 +216,7 @@ class LanguageModel:
         Raises:
             UserError: if it is below 1, or so large that tokens would fall between two windows.
         """
-        most = self.context - self.kept_at_start
+        most = self.context - self.window.kept
         if stride is not None and not 1 <= stride <= most:
             raise UserError(f"expected a stride from 1 to {most} tokens, got {stride}", where="stride")
         return stride or max(1, self.context // 2)
@@ -218,11 +228,18 @@ class LanguageModel:
             UserError: if the prompt is empty and the model has nothing that a text could begin with.
         """
         ids = self.tokenizer.encode(text)
-        return [*self._begin_ids(self.tokenizer.adds_start or not ids), *ids]
+        return [*self.begin_ids(always=not ids), *ids]
 
-    def _begin_ids(self, needed: bool) -> list[int]:
-        """Return what stands before a text: the start token; the end of the text before it where there is no other."""
-        if not needed:
+    def begin_ids(self, *, always: bool) -> list[int]:
+        """Return what stands before a text: the start token, or nothing if the model is used to no such token.
+
+        Args:
+            always: give something in any case: the end of the text before it where there is no start token.
+
+        Raises:
+            UserError: if there is nothing to give.
+        """
+        if not (always or self.tokenizer.adds_start):
             return []
         number = self.tokenizer.start_id if self.tokenizer.start_id is not None else self.tokenizer.end_id
         if number is None:
@@ -294,7 +311,7 @@ class LanguageModel:
         return Stream(texts, lambda: Generation(prompt, len(ids), (self._sample(one, ids),), seed))
 
     def _continuation(self, ids: Sequence[int], config: SamplingConfig, seed: int, sample: int) -> Continuation:
-        return Continuation(ids, config, self.vocabulary, self.context, generator(seed, "sample", sample))
+        return Continuation(ids, config, self.vocabulary, self.window, generator(seed, "sample", sample))
 
     def _batches(
         self, rows: Sequence[tuple[int, int]], lengths: Sequence[int], tokens: int, most: int | None

@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
+from pellucid.generation.conversation import SinglePrompts
 from pellucid.generation.generate import LanguageModel
 from pellucid.generation.placement import placed
 from pellucid.generation.sampling_config import SamplingConfig
 from pellucid.generation.settings import stored_settings
 from pellucid.models.model_files import build_language_model
-from pellucid.storage.model_folder import read_config
+from pellucid.storage.model_folder import read_config, read_json
 from pellucid.tokenizers import ImportedTokenizer, load_language_tokenizer
 from pellucid.tokenizers.chat_template import load_chat_template
 
@@ -31,6 +32,16 @@ def load_language_model(folder: str | Path, *, device: str = "auto", precision: 
     config = read_config(folder, "language-model")
     tokenizer = load_language_tokenizer(folder)
     model = placed(build_language_model(config, folder / "model.safetensors"), device, precision)
-    settings = stored_settings(folder, SamplingConfig)
-    template = load_chat_template(folder, tokenizer) if isinstance(tokenizer, ImportedTokenizer) else None
-    return LanguageModel(model, tokenizer, settings, conversation=template)
+    found = LanguageModel(model, tokenizer, stored_settings(folder, SamplingConfig))
+    if isinstance(tokenizer, ImportedTokenizer):
+        found.conversation = load_chat_template(folder, tokenizer)
+    elif _had_prompts(folder):
+        found.conversation = SinglePrompts(found.prompt_ids)
+    return found
+
+
+def _had_prompts(folder: Path) -> bool:
+    """Tell by the report of a model trained here whether its text had prompts to be obeyed."""
+    report = folder / "report.json"
+    data = read_json(report).get("data", {}) if report.is_file() else {}
+    return bool(isinstance(data, dict) and data.get("with_prompt"))

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from pellucid.generation.continuation import Window
 from pellucid.generation.decoder import read_rows
 from pellucid.models.decoder_only import DecoderOnly
 
@@ -48,15 +49,13 @@ class Reading(NamedTuple):
     Attributes:
         ids: all of them.
         first: the first that is scored; it is given those before it, one at least. All after it are scored.
-        begins: how many of the first ids stay in view when the text is longer than the context: 1 for a start token.
     """
 
     ids: Sequence[int]
     first: int
-    begins: int
 
 
-class _Window(NamedTuple):
+class _Job(NamedTuple):
     """What is read at once.
 
     Attributes:
@@ -71,7 +70,7 @@ class _Window(NamedTuple):
 
 
 @torch.inference_mode()
-def log_probs_of(model: DecoderOnly, readings: Sequence[Reading], stride: int) -> list[list[float]]:
+def log_probs_of(model: DecoderOnly, readings: Sequence[Reading], window: Window, stride: int) -> list[list[float]]:
     """Return the log-probability of each scored token of each text, natural logarithm.
 
     A text that is longer than the model's context is read through windows of that width, each `stride` tokens after
@@ -81,14 +80,15 @@ def log_probs_of(model: DecoderOnly, readings: Sequence[Reading], stride: int) -
     Args:
         model: in the precision it shall run in.
         readings: the texts.
+        window: what it reads at once.
         stride: 1 (each token sees all that the model can; slow) up to the context without what stays in view (fast; the
             first token of a window sees next to nothing).
     """
     found: list[list[float]] = [[] for _ in readings]
     jobs = [
-        _Window(number, ids, scored)
+        _Job(number, ids, scored)
         for number, reading in enumerate(readings)
-        for ids, scored in windows(reading, model.config.max_positions, stride)
+        for ids, scored in windows(reading, window, stride)
     ]
     results: dict[int, list[float]] = {}
     for batch in _batches([len(job.ids) for job in jobs]):
@@ -98,12 +98,12 @@ def log_probs_of(model: DecoderOnly, readings: Sequence[Reading], stride: int) -
     return found
 
 
-def windows(reading: Reading, context: int, stride: int) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
+def windows(reading: Reading, window: Window, stride: int) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
     """Yield the ids that are read at once, and those that are scored: the last ones of what these predict."""
-    ids, start = reading.ids, reading.first
+    ids, start, context = reading.ids, reading.first, window.context
     while start < len(ids):
         stop = min(len(ids), context + 1 if start <= context else start + stride)
-        kept = ids[: reading.begins] if stop - 1 > context else ids[:0]
+        kept = ids[: window.kept] if stop - 1 > context else ids[:0]
         yield [*kept, *ids[max(0, stop - 1 - context + len(kept)) : stop - 1]], ids[start:stop]
         start = stop
 
@@ -120,19 +120,19 @@ def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
         yield batch
 
 
-def _score(model: DecoderOnly, batch: Sequence[_Window]) -> list[list[float]]:
-    most = max(len(window.scored) for window in batch)
-    _, parts = read_rows(model, [window.ids for window in batch])
+def _score(model: DecoderOnly, batch: Sequence[_Job]) -> list[list[float]]:
+    most = max(len(job.scored) for job in batch)
+    _, parts = read_rows(model, [job.ids for job in batch])
     states: Tensor | None = None  # the last `most` ones of each row
     for part in parts:
         states = (part if states is None else torch.cat((states, part), dim=1))[:, -most:]
     assert states is not None
     device = states.device
     wanted = torch.zeros(len(batch), most, dtype=torch.int64, device=device)
-    for row, window in zip(wanted, batch, strict=True):
-        row[most - len(window.scored) :] = torch.tensor(list(window.scored), device=device)
+    for row, job in zip(wanted, batch, strict=True):
+        row[most - len(job.scored) :] = torch.tensor(list(job.scored), device=device)
     log_probs = _log_probs(model, states, wanted).tolist()
-    return [row[most - len(window.scored) :] for row, window in zip(log_probs, batch, strict=True)]
+    return [row[most - len(job.scored) :] for row, job in zip(log_probs, batch, strict=True)]
 
 
 def _log_probs(

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from pellucid.errors import UserError
-from pellucid.generation.continuation import continue_all, visible_window
+from pellucid.generation.continuation import Window, continue_all
 from pellucid.generation.decoder import ModelDecoder, OneSequence
 from pellucid.generation.generate import LanguageModel
 from pellucid.generation.sampling_config import SamplingConfig
@@ -150,8 +150,7 @@ def test_a_window_that_slides_gives_what_reading_it_anew_gives(positions: str) -
     assert "sliding" in {notice.code for notice in found.warnings}
     ids = model.prompt_ids("The cat")
     for token in found.tokens:
-        dropped = visible_window(len(ids), 1, 8)
-        seen = [*ids[:1], *ids[1 + dropped :]]
+        seen = ids[Window(8, 0).out_of_view(len(ids)) :]
         assert len(seen) <= 8
         assert token.log_prob == pytest.approx(float(log_probs(model.model, seen)[-1][token.id]), abs=1e-4)
         ids.append(token.id)
@@ -220,14 +219,24 @@ def test_a_model_without_a_template_does_not_converse(model: LanguageModel) -> N
         model.chat([{"role": "user", "content": "hello"}])
 
 
+@pytest.mark.parametrize("kept", [0, 1])
+def test_a_sliding_window_shows_between_half_a_context_and_a_whole_one(kept: int) -> None:
+    for context in range(2, 20):
+        window = Window(context, kept)
+        seen = [length - window.out_of_view(length) for length in range(1, 100)]
+        assert seen[:context] == list(range(1, context + 1))
+        assert all(context // 2 < count <= context for count in seen[context:])
+
+
+@pytest.mark.parametrize("kept", [0, 1])
 @pytest.mark.parametrize("stride", [1, 3, 7])
 @pytest.mark.parametrize("first", [1, 5, 12])
-def test_windows_score_each_token_once_with_enough_before_it(first: int, stride: int) -> None:
+def test_windows_score_each_token_once_with_enough_before_it(first: int, stride: int, kept: int) -> None:
     ids, context = list(range(100, 130)), 8
     scored: list[int] = []
-    for seen, wanted in windows(Reading(ids, first, begins=1), context, stride):
+    for seen, wanted in windows(Reading(ids, first), Window(context, kept), stride):
         assert len(seen) <= context
-        assert seen[0] == ids[0]
+        assert not kept or seen[0] == ids[0]
         for back, number in enumerate(reversed(wanted)):
             before = seen[: len(seen) - back]
             assert before[-1] == number - 1

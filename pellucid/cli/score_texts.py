@@ -1,0 +1,46 @@
+"""`pellucid score` of a language model: how probable it finds texts."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pellucid.cli import console
+from pellucid.cli.documents import TextOptions, usable_documents
+from pellucid.corpus.counts import counted
+from pellucid.errors import UsageError
+
+if TYPE_CHECKING:
+    from pellucid.generation.generate import LanguageModel
+    from pellucid.generation.text_score import TextScore
+
+__all__ = ["score_texts"]
+
+
+def score_texts(
+    model: "LanguageModel",
+    files: Sequence[Path],
+    text: str | None,
+    given: str,
+    options: TextOptions,
+) -> "Iterator[TextScore]":
+    """Yield the scores of the documents of the files, or of one text after another; say at the end what they sum to."""
+    from pellucid.evaluation import text_loss
+
+    if bool(files) == (text is not None):
+        raise UsageError("expected files or --text", hint="Name text files, or give one of the two.")
+    if given and text is None:
+        raise UsageError("--given stands before --text", hint="In a .jsonl file each line may have a prompt.")
+    found = (
+        text_loss.score_texts(model, usable_documents(files, options), stride=options.stride)
+        if text is None
+        else iter([model.score(text, given, stride=options.stride)])
+    )
+    total, tokens, count = 0.0, 0, 0
+    with console.progress("Scoring", unit="documents") as bar:
+        for one in found:
+            yield one
+            count, total, tokens = count + 1, total + one.total, tokens + len(one.tokens)
+            bar.advance()
+    if tokens:
+        ends = "their ends included" if text is None and text_loss.scores_ends(model) else "no ends"
+        console.say(f"{counted(count, 'text')}, {counted(tokens, 'token')}, {ends}: {-total / tokens:.4f} nats a token")
