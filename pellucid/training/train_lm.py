@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from pellucid.errors import UserError
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.models.initialise import draw_weights
 from pellucid.models.model_files import build_language_model
@@ -82,6 +83,12 @@ class _LanguageModel(Subject[LanguageModelRecipe, PreparedText, DecoderOnly]):
         chosen, goes_on = asked.recipe, asked.resume and latest_checkpoint(asked.folder) is not None
         if chosen.model.embeddings is not None and not goes_on:
             check_vectors(chosen.model.embeddings, chosen.model.d_model)
+        if asked.start_from is not None and "tokenizer" in read_config(asked.start_from, self.recipe.model_kind):
+            raise UserError(
+                f"{asked.start_from} holds an imported model; only those that Pellucid has trained can be trained on",
+                where=f"--from {asked.start_from}",
+                hint="Leave --from out: a model of your own begins with the text you give.",
+            )
         vocab_size, averaged = chosen.tokenizer.vocab_size or 0, chosen.training.average_decay is not None
         check_fits(chosen.model, (vocab_size, vocab_size), averaged, asked.device)
 
