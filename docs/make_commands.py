@@ -17,6 +17,7 @@ COMMANDS = (
     ("demo",),
     ("doctor",),
     ("train", "translator"),
+    ("train", "lm"),
     ("train", "vectors"),
     ("train", "settings"),
     ("translate",),

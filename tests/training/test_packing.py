@@ -135,7 +135,7 @@ def test_only_the_completion_is_asked_for(tokenizer: Tokenizer, tmp_path: Path) 
 
 
 def test_a_batch_is_as_wide_as_its_longest_window(tokenizer: Tokenizer, tmp_path: Path) -> None:
-    store = on_disk(tmp_path, tokenizer, [Document("cat", PLACE), Document("the dog runs", PLACE)], 13)
+    store = on_disk(tmp_path, tokenizer, [Document("cat", PLACE), Document("the dog runs", PLACE)], 16)
     windows = store.windows(0)
     batch = store.batch(windows, range(len(windows.pieces)), CPU)
     assert batch.ids.shape == (2, len(tokenizer.encode("the dog runs")) + 1)
