@@ -8,7 +8,7 @@ from pellucid.interop.foreign_model import ForeignModel, renamed_weights
 from pellucid.interop.gguf_file import MAGIC, read_gguf
 from pellucid.interop.huggingface_folder import read_huggingface_folder
 from pellucid.storage.files import new_folder, write_text
-from pellucid.storage.model_folder import check_output, write_config, write_json
+from pellucid.storage.model_folder import check_output, holds_model, write_config, write_json
 from pellucid.storage.tensors import write_tensors
 from pellucid.tokenizers.chat_template import CHAT_TEMPLATE, ChatTemplate
 from pellucid.tokenizers.imported import ImportedTokenizer
@@ -53,6 +53,12 @@ def import_model(source: str | Path, output: str | Path, *, overwrite: bool = Fa
         UserError: if the source is missing, damaged, of an unknown kind, or has a tensor or setting that is not known.
     """
     source, output = Path(source), Path(output)
+    if holds_model(output) and not overwrite:
+        raise UserError(
+            f"{output} holds a model already",
+            where=str(output),
+            hint="Add `--overwrite` to replace it, or name another folder.",
+        )
     check_output(output, resume=False, overwrite=overwrite)
     model = _read(source)
     try:
