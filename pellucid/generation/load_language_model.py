@@ -1,18 +1,33 @@
 """A folder of a language model → a model that goes on with texts."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from pellucid.errors import UsageError
 from pellucid.generation.conversation import SinglePrompts
+from pellucid.generation.decoder import BatchDecoder
 from pellucid.generation.generate import LanguageModel
 from pellucid.generation.placement import placed
 from pellucid.generation.sampling_config import SamplingConfig
 from pellucid.generation.settings import stored_settings
+from pellucid.models.decoder_only import DecoderOnly
 from pellucid.models.model_files import build_language_model
 from pellucid.storage.model_folder import read_config, read_json
 from pellucid.tokenizers import ImportedTokenizer, load_language_tokenizer
 from pellucid.tokenizers.chat_template import load_chat_template
 
+if TYPE_CHECKING:
+    from pellucid.generation.compiled.packing import Precision
+
 __all__ = ["load_language_model"]
+
+_PRECISIONS: "dict[str, Precision]" = {
+    "auto": "float32",
+    "float32": "float32",
+    "bfloat16": "bfloat16",
+    "int8": "int8",
+}
 
 
 def load_language_model(folder: str | Path, *, device: str = "auto", precision: str = "auto") -> LanguageModel:
@@ -21,8 +36,9 @@ def load_language_model(folder: str | Path, *, device: str = "auto", precision: 
     Args:
         folder: what `pellucid train lm` or `pellucid import` wrote.
         device: auto (CUDA where there is one), cpu, cuda, cuda:1 …
-        precision: float32 or bfloat16 for weights and arithmetic; auto is float32, in which a neighbour in the batch
-            never changes a continuation.
+        precision: of the weights: float32 (auto), bfloat16 or int8. On the processor the arithmetic of generating is
+            float32 all the same, and a neighbour in the batch never changes a continuation. int8 is for generating on
+            the processor; scoring stays in float32.
 
     Raises:
         UserError: if the folder holds no language model, or one that is damaged.
@@ -31,8 +47,10 @@ def load_language_model(folder: str | Path, *, device: str = "auto", precision: 
     folder = Path(folder)
     config = read_config(folder, "language-model")
     tokenizer = load_language_tokenizer(folder)
-    model = placed(build_language_model(config, folder / "model.safetensors"), device, precision)
-    found = LanguageModel(model, tokenizer, stored_settings(folder, SamplingConfig))
+    model = build_language_model(config, folder / "model.safetensors")
+    model = placed(model, device, "float32" if precision == "int8" else precision)
+    settings = stored_settings(folder, SamplingConfig)
+    found = LanguageModel(model, tokenizer, settings, new_decoder=_decoders(model, precision))
     if isinstance(tokenizer, ImportedTokenizer):
         found.conversation = load_chat_template(folder, tokenizer)
     elif _had_prompts(folder):
@@ -45,3 +63,19 @@ def _had_prompts(folder: Path) -> bool:
     report = folder / "report.json"
     data = read_json(report).get("data", {}) if report.is_file() else {}
     return bool(isinstance(data, dict) and data.get("with_prompt"))
+
+
+def _decoders(model: DecoderOnly, precision: str) -> Callable[[], BatchDecoder] | None:
+    """Return what makes decoders: of the compiled model on the processor, None (the model itself) elsewhere."""
+    device = model.embedding.weight.device.type
+    if device == "cpu":
+        from pellucid.generation.compiled.decoder import compiled_at_first_use  # loads Numba
+
+        return compiled_at_first_use(model, _PRECISIONS[precision])
+    if precision == "int8":
+        raise UsageError(
+            f"int8 runs on the processor, and the model shall be on {device}",
+            where="--precision int8",
+            hint="Add `--device cpu`, or use bfloat16.",
+        )
+    return None

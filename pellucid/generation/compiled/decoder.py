@@ -5,8 +5,11 @@ share that reading. Activations, sums, attention and the cache stay in float32, 
 the weights is rounded.
 """
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 
 import numpy
 import torch
@@ -14,15 +17,22 @@ from numpy.typing import NDArray
 
 from pellucid.errors import UserError
 from pellucid.generation.compiled.kernel import run
-from pellucid.generation.compiled.packing import filled_up
-from pellucid.generation.compiled.program import Program
+from pellucid.generation.compiled.packing import Precision, filled_up
+from pellucid.generation.compiled.program import Program, compiled
 from pellucid.lanes import LANES, new_rows
 from pellucid.meeting import new_meeting
+from pellucid.models.decoder_only import DecoderOnly
 
-__all__ = ["CompiledDecoder"]
+__all__ = ["CompiledDecoder", "compiled_at_first_use"]
 
 _FIRST_ROOM = 256  # tokens
 _SHARED_FROM = 4_000_000  # bytes of weights; below it a second thread costs more than it brings
+
+
+def compiled_at_first_use(model: DecoderOnly, precision: Precision) -> Callable[[], CompiledDecoder]:
+    """Return what makes decoders of a model, each with a memory of its own; the first one asked for compiles it."""
+    program = cache(lambda: compiled(model, precision))
+    return lambda: CompiledDecoder(program())
 
 
 class CompiledDecoder:

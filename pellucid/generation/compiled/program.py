@@ -74,7 +74,7 @@ def compiled(model: DecoderOnly, precision: Precision = "int8", tokens: int = 32
     """Write the program of a model.
 
     Args:
-        model: on CPU, in float32; not needed any more afterwards.
+        model: on CPU; not needed any more afterwards.
         precision: of the matrices, float32, bfloat16, or int8 with a scale a row; all arithmetic is in float32.
         tokens: how many pass through at once at most.
     """
@@ -170,7 +170,7 @@ class _Writer:
             self.add((kernel.TURN, *rows, heads + kv_heads, self.head))
         self.add((kernel.REMEMBER, number, key, value, rows.length))
         bias_of = attention.score_bias
-        slopes = self.learn(bias_of.slopes.numpy()) if isinstance(bias_of, LinearBias) else self.zeros
+        slopes = self.learn_vector(bias_of.slopes) if isinstance(bias_of, LinearBias) else self.zeros
         scale = attention.d_head**-0.5
         self.add((kernel.ATTEND, number, heads, *rows, slopes, *self.mixed), scale)
         output = self.head_rows(attention.output.weight.T, heads).T
@@ -193,15 +193,15 @@ class _Writer:
     def norm(self, norm: nn.Module, x: Rows, out: Rows) -> None:
         width = self.model.config.d_model
         if isinstance(norm, RMSNorm):
-            weight = self.learn(norm.weight.numpy())
+            weight = self.learn_vector(norm.weight)
             self.add((kernel.RMS_NORM, *x, 1, 0, width, weight, self.zeros, *out), norm.epsilon)
         else:
             assert isinstance(norm, nn.LayerNorm)
-            weight, bias = self.learn(norm.weight.numpy()), self.learn(norm.bias.numpy())
+            weight, bias = self.learn_vector(norm.weight), self.learn_vector(norm.bias)
             self.add((kernel.LAYER_NORM, *x, 1, 0, width, weight, bias, *out), norm.eps)
 
     def head_norm(self, norm: RMSNorm, heads: int, x: Rows) -> None:
-        weight, width = self.learn(norm.weight.numpy()), len(norm.weight)
+        weight, width = self.learn_vector(norm.weight), len(norm.weight)
         self.add((kernel.RMS_NORM, *x, heads, self.head, width, weight, self.zeros, *x), norm.epsilon)
 
     def multiply(
@@ -231,6 +231,9 @@ class _Writer:
         place = self.reserve(len(values))
         self.learned.append((place, values))
         return place
+
+    def learn_vector(self, values: Tensor) -> int:
+        return self.learn(values.detach().float().numpy())
 
     def rows(self, length: int) -> Rows:
         return Rows(self.reserve(length * self.tokens), length)
