@@ -159,7 +159,7 @@ def broken() -> Iterator[Any]:
     yield pytest.param({"model": {"type": "BPE"}}, "of no known form", id="no vocabulary")
 
 
-@pytest.mark.parametrize(("content", "what"), broken())
+@pytest.mark.parametrize(("content", "what"), list(broken()))
 def test_a_layout_that_cannot_write_every_text_is_refused(content: dict[str, Any], what: str) -> None:
     with pytest.raises(UserError, match=what):
         ImportedTokenizer(content, SPECIAL)
