@@ -6,6 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pellucid.models.config import EncoderDecoderConfig
+from pellucid.models.decoder_only import DecoderOnly
+from pellucid.models.decoder_only_config import DecoderOnlyConfig
 from pellucid.models.encoder_decoder import EncoderDecoder
 
 LENGTH, VOCAB_SIZE = 7, 11
@@ -45,3 +47,25 @@ def test_logits_after_the_change_do_change(which: tuple[str, str]) -> None:
     one, two = MODELS[which](source, target), MODELS[which](source, torch.tensor([[1, 2, 7, 4]]))
     assert not torch.allclose(one[:, 2], two[:, 2])
     assert not torch.allclose(one[:, 3], two[:, 3])
+
+
+def language_model(positions: str, placement: str) -> DecoderOnly:
+    torch.manual_seed(1)
+    config = DecoderOnlyConfig.model_validate(
+        {"d_model": 16, "d_ff": 32, "positions": positions, "norm_placement": placement, "n_kv_heads": 2}
+    )
+    return DecoderOnly(config, VOCAB_SIZE, pad_id=0).eval()
+
+
+LANGUAGE_MODELS = {(p, n): language_model(p, n) for p in POSITIONS for n in ("pre", "post")}
+
+
+@settings(max_examples=40)
+@given(st.sampled_from(sorted(LANGUAGE_MODELS)), tokens, tokens, st.integers(1, LENGTH - 1))
+def test_a_language_model_keeps_them_bit_for_bit_too(
+    which: tuple[str, str], text: list[int], other: list[int], past: int
+) -> None:
+    model = LANGUAGE_MODELS[which]
+    with torch.inference_mode():
+        one, two = model(torch.tensor([text])), model(torch.tensor([text[:past] + other[past:]]))
+    assert torch.equal(one[:, :past], two[:, :past])
