@@ -28,8 +28,9 @@ def chat(
 ) -> None:
     """Talk to a model: a line is what you say, the answer comes as it is written. Ctrl-D ends, /new begins anew.
 
-    The model sees the whole conversation. When it becomes longer than the context, its oldest exchange is left out,
-    and this is said. Lines may also come through a pipe.
+    An imported model sees the whole conversation, as its chat template writes it. When that becomes longer than the
+    context, the oldest exchange is left out, and this is said. A model trained here on prompts and completions sees each
+    line by itself. Lines may also come through a pipe.
 
     Args:
         folder: Folder of the model.
@@ -38,6 +39,7 @@ def chat(
     from pellucid.generation.load_language_model import load_language_model
 
     model = load_language_model(folder, device=flags.device, precision=flags.precision)
+    model.taught_conversation()
     head = [{"role": "system", "content": system}] if system else []
     messages = list(head)
     interactive = is_interactive(None)

@@ -36,6 +36,7 @@ class TextReport:
         usable: those that remain.
         characters: of those.
         prompts: how many of those have a prompt.
+        prompt_ending: line ends or spaces that every prompt ends with: what a question needs behind it.
         problems: the first examples of each check, worst level first.
         counts: in how many documents, or parts of long ones, each check found something.
     """
@@ -46,6 +47,7 @@ class TextReport:
     usable: int
     characters: int
     prompts: int
+    prompt_ending: str
     problems: tuple[Problem, ...]
     counts: dict[str, int]
 
@@ -63,6 +65,7 @@ class TextReport:
             "usable": self.usable,
             "characters": self.characters,
             "with_prompt": self.prompts,
+            "prompt_ending": self.prompt_ending,
             "problems": [problem.as_dict() for problem in self.problems],
             "counts": dict(self.counts),
         }
@@ -122,6 +125,7 @@ def examine_text(
     judge = _Judge(options, tally, held_out)
     used = bytearray()
     documents = usable = characters = prompts = 0
+    endings = set[str]()
     stream = _stream(names, cuts)
     while block := list(islice(stream, _BLOCK)):
         good = judge.judge(block)
@@ -130,12 +134,20 @@ def examine_text(
         kept = [raw.document for raw, is_good in zip(block, good.tolist(), strict=True) if is_good]
         usable += sum(document.begins for document in kept)
         characters += sum(len(document.text) + len(document.prompt) for document in kept)
-        prompts += sum(bool(document.prompt) for document in kept)
+        asked = [document.prompt for document in kept if document.prompt]
+        prompts += len(asked)
+        endings.update(prompt[len(prompt.rstrip()) :] for prompt in asked)
     if not usable and all(problem.level != "error" for problem in tally.problems()):
         tally.note("empty", Place(names[0], 1), f"none of {counted(documents, 'document')} can be used")
     made = {check: tally.counts[check] for check in TEXT_CHECKS if check not in options.skip}
-    report = TextReport(names, cuts, documents, usable, characters, prompts, tally.problems(), made)
+    report = TextReport(names, cuts, documents, usable, characters, prompts, _common(endings), tally.problems(), made)
     return TextExamination(report, numpy.frombuffer(bytes(used), numpy.bool_), stamps)
+
+
+def _common(endings: set[str]) -> str:
+    """Return the longest ending that all of these share."""
+    shortest = min(endings, key=len, default="")
+    return next(shortest[i:] for i in range(len(shortest) + 1) if all(e.endswith(shortest[i:]) for e in endings))
 
 
 def _cut(file: str, options: DocumentsConfig) -> Cut:

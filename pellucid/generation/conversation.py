@@ -27,10 +27,12 @@ class SinglePrompts:
 
     Args:
         prompt_ids: gives the ids that a prompt is read as.
+        ending: line ends or spaces that every prompt ended with; put behind what is said.
     """
 
-    def __init__(self, prompt_ids: Callable[[str], list[int]]) -> None:
+    def __init__(self, prompt_ids: Callable[[str], list[int]], ending: str = "") -> None:
         self._prompt_ids = prompt_ids
+        self._ending = ending
 
     def encode(self, messages: Sequence[Message]) -> list[int]:
         """Return the ids of the last message, which is all that such a model is shown.
@@ -38,7 +40,7 @@ class SinglePrompts:
         Raises:
             UserError: if the last message is not the user's, or the model is to be told something beforehand.
         """
-        roles = [message["role"] for message in messages]
+        roles = [message.get("role") for message in messages]
         if not roles or roles[-1] != "user":
             raise UserError("expected a message of the user last", where="messages")
         if "system" in roles:
@@ -46,4 +48,4 @@ class SinglePrompts:
                 "the model was trained on single prompts: nothing can be told it beforehand",
                 hint="Leave the system message out, or put it into the prompt.",
             )
-        return self._prompt_ids(messages[-1]["content"])
+        return self._prompt_ids(messages[-1]["content"].removesuffix(self._ending) + self._ending)

@@ -154,6 +154,19 @@ class LanguageModel:
         """
         return self._stream(*self._conversation_ids(messages), self.settings(**settings))
 
+    def taught_conversation(self) -> Conversation:
+        """Return how the model wants conversations written.
+
+        Raises:
+            UserError: if it has not been taught to converse.
+        """
+        if self.conversation is None:
+            raise UserError(
+                "the model has not been taught to converse: it has no chat template, and learnt no prompts",
+                hint="Let it go on with a text instead, by `pellucid generate` or generate().",
+            )
+        return self.conversation
+
     def has_room(self, messages: Sequence[Message], **settings: Any) -> bool:
         """Tell whether a conversation leaves room in the context for an answer: for all new tokens, or for half of it.
 
@@ -261,13 +274,8 @@ class LanguageModel:
         return ids[:count], ids[count:]
 
     def _conversation_ids(self, messages: Sequence[Message]) -> tuple[str, list[int]]:
-        if self.conversation is None:
-            raise UserError(
-                "the model has not been taught to converse: it has no chat template",
-                hint="Let it go on with a text instead, by `pellucid generate` or generate().",
-            )
-        ids = self.conversation.encode(messages)
-        return messages[-1]["content"], ids
+        ids = self.taught_conversation().encode(messages)
+        return messages[-1]["content"] if messages else "", ids
 
     def _check_room(self, ids: Sequence[int], config: SamplingConfig) -> None:
         if len(ids) > self.context and not config.sliding:

@@ -53,16 +53,18 @@ def load_language_model(folder: str | Path, *, device: str = "auto", precision: 
     found = LanguageModel(model, tokenizer, settings, new_decoder=_decoders(model, precision))
     if isinstance(tokenizer, ImportedTokenizer):
         found.conversation = load_chat_template(folder, tokenizer)
-    elif _had_prompts(folder):
-        found.conversation = SinglePrompts(found.prompt_ids)
+    else:
+        found.conversation = _single_prompts(folder, found)
     return found
 
 
-def _had_prompts(folder: Path) -> bool:
-    """Tell by the report of a model trained here whether its text had prompts to be obeyed."""
+def _single_prompts(folder: Path, model: LanguageModel) -> SinglePrompts | None:
+    """Return how a model trained here is asked, by the report of its text; None if that had no prompts to be obeyed."""
     report = folder / "report.json"
-    data = read_json(report).get("data", {}) if report.is_file() else {}
-    return bool(isinstance(data, dict) and data.get("with_prompt"))
+    data = read_json(report).get("data") if report.is_file() else None
+    if not isinstance(data, dict) or not data.get("with_prompt"):
+        return None
+    return SinglePrompts(model.prompt_ids, str(data.get("prompt_ending", "")))
 
 
 def _decoders(model: DecoderOnly, precision: str) -> Callable[[], BatchDecoder] | None:
