@@ -9,19 +9,30 @@ from pellucid.lazy import lazy_names
 
 if TYPE_CHECKING:
     from pellucid.errors import UserError
+    from pellucid.generation.generated import Generation
     from pellucid.generation.load import load
     from pellucid.generation.translation import Translation
     from pellucid.training.train_lm import train_lm
     from pellucid.training.train_translator import train_translator
     from pellucid.word2vec.vectors import WordVectors
 
-__all__ = ["Translation", "UserError", "WordVectors", "__version__", "load", "train_lm", "train_translator"]
+__all__ = [
+    "Generation",
+    "Translation",
+    "UserError",
+    "WordVectors",
+    "__version__",
+    "load",
+    "train_lm",
+    "train_translator",
+]
 
 __version__ = "0.1.0"
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
+        "Generation": "generation.generated",
         "Translation": "generation.translation",
         "UserError": "errors",
         "WordVectors": "word2vec.vectors",

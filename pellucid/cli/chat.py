@@ -29,8 +29,8 @@ def chat(
     """Talk to a model: a line is what you say, the answer comes as it is written. Ctrl-D ends, /new begins anew.
 
     An imported model sees the whole conversation, as its chat template writes it. When that becomes longer than the
-    context, the oldest exchange is left out, and this is said. A model trained here on prompts and completions sees each
-    line by itself. Lines may also come through a pipe.
+    context, the oldest exchange is left out, and this is said. A model trained here on prompts and completions sees
+    each line by itself. Lines may also come through a pipe.
 
     Args:
         folder: Folder of the model.

@@ -7,10 +7,18 @@ import torch
 import pellucid
 from pellucid.errors import UsageError, UserError
 from pellucid.generation.config import GenerationConfig
+from pellucid.generation.generate import LanguageModel
+from pellucid.generation.load_language_model import load_language_model
 from pellucid.generation.translate import Translator
 from pellucid.models.config import EncoderDecoderConfig
 from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.models.model_files import build_translator_model, own_weights, save_weights
+from pellucid.word2vec import WordVectors
+from tests.generation.small_language_model import (
+    imported_language_model,
+    save_language_model,
+    small_language_model,
+)
 from tests.generation.small_translator import save_translator
 
 
@@ -74,3 +82,42 @@ def test_alignment_heads_that_the_model_lacks_are_refused(folder: Path, heads: o
     (folder / "config.json").write_text(json.dumps(config | {"alignment_heads": heads}), encoding="utf-8")
     with pytest.raises(UserError, match="alignment_heads are none of"):
         pellucid.load(folder)
+
+
+def test_each_kind_of_model_is_loaded_as_what_it_is(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    own = save_language_model(tmp_path_factory.mktemp("own"), small_language_model())
+    vectors = tmp_path_factory.mktemp("vectors")
+    WordVectors(["猫", "狗"], [[1.0, 0.0], [0.0, 1.0]]).save(vectors / "v")
+    assert isinstance(pellucid.load(folder), Translator)
+    assert isinstance(pellucid.load(own), LanguageModel)
+    assert pellucid.load(vectors / "v").words[0] == "猫"
+    with pytest.raises(UsageError, match="word vectors are float32"):
+        pellucid.load(vectors / "v", precision="bfloat16")
+    with pytest.raises(UserError, match="expected a language model, but .* holds a translator"):
+        load_language_model(folder)
+
+
+def test_a_loaded_language_model_continues_as_the_saved_one(tmp_path: Path) -> None:
+    model = small_language_model()
+    save_language_model(tmp_path, model)
+    loaded = pellucid.load(tmp_path)
+    assert loaded.generate("The cat").text == model.generate("The cat").text
+    assert loaded.config == model.config
+    assert loaded.conversation is None
+
+
+def test_an_imported_language_model_brings_its_tokenizer_and_its_template(tmp_path: Path) -> None:
+    model = imported_language_model()
+    save_language_model(tmp_path, model)
+    loaded = pellucid.load(tmp_path)
+    said = [{"role": "user", "content": "<|end|> 猫"}]
+    assert loaded.chat(said).text == model.chat(said).text
+    assert model.conversation is not None
+    assert model.conversation.encode(said).count(2) == 1  # what spells the end is text
+
+
+def test_settings_that_do_not_fit_a_language_model_are_told(tmp_path: Path) -> None:
+    save_language_model(tmp_path, small_language_model())
+    (tmp_path / "generation_config.json").write_text(json.dumps({"top_p": 2}), encoding="utf-8")
+    with pytest.raises(UserError, match=r"generation_config\.json does not fit: top_p"):
+        pellucid.load(tmp_path)
