@@ -2,16 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, TypeVar
 
 from cyclopts import Parameter
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_FLAGS, Flags
 from pellucid.corpus.config import DataConfig
 from pellucid.corpus.counts import counted
 from pellucid.corpus.doctor.checks import CHECKS
+from pellucid.corpus.doctor.report import Problem
+from pellucid.corpus.documents_config import DocumentsConfig
 from pellucid.errors import UsageError
 
 __all__ = ["doctor"]
@@ -19,6 +21,7 @@ __all__ = ["doctor"]
 _Names = Annotated[list[str] | None, Parameter(negative="")]
 _Files = Annotated[list[Path] | None, Parameter(negative="", consume_multiple=True)]
 _Switch = Annotated[bool, Parameter(negative="")]
+AnyOptions = TypeVar("AnyOptions", bound=BaseModel)
 
 
 def doctor(
@@ -34,6 +37,8 @@ def doctor(
     drop: _Names = None,
     keep: _Names = None,
     skip: _Names = None,
+    lm: _Switch = False,
+    documents: Literal["auto", "blank-line", "line", "file"] = "auto",
     max_characters: int | None = None,
     min_characters: int | None = None,
     max_ratio: float | None = None,
@@ -55,6 +60,8 @@ def doctor(
         drop: Checks whose pairs are left out, such as copy,number; errors among them refuse no longer.
         keep: Checks that only report, such as duplicate.
         skip: Checks that are not made, such as shift.
+        lm: Examine texts for a language model, not pairs: plain texts, or .jsonl with text, or prompt and completion.
+        documents: With --lm: what ends a document of a plain text; auto judges by its blank lines.
         max_characters: Longest side that is kept (2,000 unless given).
         min_characters: Shorter sides are reported (2 unless given).
         max_ratio: How many times longer than expected a side may be (4 unless given).
@@ -67,8 +74,15 @@ def doctor(
         swallowed = "--valid" if valid else "--test" if test else ""
         hint = f"Name the text before {swallowed}, which takes all files after it." if swallowed else "Name a text."
         raise UsageError("no text was given", where="pellucid doctor", hint=hint)
+    if lm:
+        if fix is not None or test:
+            raise UsageError(
+                "--lm goes without --fix and --test", hint="`--drop encoding` leaves out what is unreadable."
+            )
+        levels = _options(DocumentsConfig, {"documents": documents, "drop": drop, "keep": keep, "skip": skip})
+        return _examine_documents(sources, valid or (), levels, (as_json, examples))
     limits = {"max_characters": max_characters, "min_characters": min_characters, "max_ratio": max_ratio}
-    options = _options({"drop": drop, "keep": keep, "skip": skip, **limits})
+    options = _options(DataConfig, {"drop": drop, "keep": keep, "skip": skip, **limits})
     how: dict[str, Any] = {
         "source_lang": source_lang,
         "target_lang": target_lang,
@@ -103,17 +117,38 @@ def _run(
         console.say(f"wrote {fixed.clean}: {counted(report.usable, 'pair')}")
         console.say(f"wrote {fixed.dropped}: {fixed.dropped_pairs:,} left out, and why")
         return 0
-    if report.refusals:
-        checks = ", ".join(dict.fromkeys(problem.check for problem in report.refusals))
-        console.say()
-        console.say(f"Training would refuse this text: {checks}.")
-        return 1
-    return 0
+    return _said_of_refusals(report.refusals)
 
 
-def _options(given: Mapping[str, Any]) -> DataConfig:
+def _examine_documents(
+    sources: Sequence[Path], valid: Sequence[Path], options: DocumentsConfig, show: tuple[bool, int]
+) -> int:
+    from pellucid.corpus.text_examination import examine_text
+
+    as_json, examples = show
+    held = examine_text(valid, options).documents if valid else None
+    report = examine_text(sources, options, held).report
+    if as_json:
+        console.data_json(report.as_dict())
+    else:
+        for line in report.summary_lines(examples):
+            console.data(line)
+    return _said_of_refusals(report.refusals)
+
+
+def _said_of_refusals(refusals: Sequence[Problem]) -> int:
+    """Say which checks training would refuse the text for, if any; return the exit code."""
+    if not refusals:
+        return 0
+    checks = ", ".join(dict.fromkeys(problem.check for problem in refusals))
+    console.say()
+    console.say(f"Training would refuse this text: {checks}.")
+    return 1
+
+
+def _options(kind: type[AnyOptions], given: Mapping[str, Any]) -> AnyOptions:
     try:
-        return DataConfig(**{name: value for name, value in given.items() if value is not None})
+        return kind(**{name: value for name, value in given.items() if value is not None})
     except ValidationError as error:
         first = error.errors()[0]
         field = f"--{str(first['loc'][0]).replace('_', '-')}" if first["loc"] else "pellucid doctor"
