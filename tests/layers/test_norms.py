@@ -1,5 +1,6 @@
 """Norms against their plain formulas."""
 
+import pytest
 import torch
 
 from pellucid.layers.norms import NORMS, RMSNorm
@@ -35,3 +36,10 @@ def test_layernorm_takes_the_mean_off_and_divides_by_the_deviation() -> None:
     x = drawn()
     deviation = ((x - x.mean(-1, keepdim=True)).square().mean(-1, keepdim=True) + 1e-5).sqrt()
     torch.testing.assert_close(NORMS["layernorm"](8)(x), (x - x.mean(-1, keepdim=True)) / deviation)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_the_epsilon_is_what_is_given(norm: str) -> None:
+    """Of a vector of 1 and −1, whose mean square and variance are 1, with epsilon 3 half is left."""
+    x = torch.tensor([[1.0, -1.0]])
+    torch.testing.assert_close(NORMS[norm](2, 3.0)(x), x / 2)

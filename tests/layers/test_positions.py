@@ -144,3 +144,22 @@ def test_linear_bias_has_the_slopes_of_the_paper() -> None:
 def test_linear_bias_sees_positions_not_places_in_the_tensor() -> None:
     bias = LinearBias(2)(torch.tensor([7, 7]), torch.tensor([0, 0, 5, 5, 7]))
     assert (bias[0] / LinearBias(2).slopes[0]).tolist() == [[-7, -7, -2, -2, 0]] * 2
+
+
+@pytest.mark.parametrize(
+    "codes", [SinusoidalCodes(8), LearnedCodes(8, 9), Rotary(frequencies(8, 100.0)), LinearBias(2)]
+)
+def test_sequences_of_a_batch_may_each_have_their_own_positions(codes: torch.nn.Module) -> None:
+    """Each row is what it is alone with its positions."""
+    positions = torch.tensor([[0, 1, 2], [0, 0, 1], [6, 7, 8]])
+    x = torch.randn(3, 2, 3, 8, generator=torch.Generator().manual_seed(1))
+    if isinstance(codes, Rotary):
+        together = codes(x, positions)
+        alone = torch.cat([codes(x[row : row + 1], positions[row]) for row in range(3)])
+    elif isinstance(codes, LinearBias):
+        together = codes(positions, positions)
+        alone = torch.stack([codes(row, row) for row in positions])
+    else:
+        together = codes(positions, 9)
+        alone = torch.stack([codes(row, 9) for row in positions])
+    assert torch.equal(together, alone)

@@ -194,3 +194,12 @@ def test_axes_in_the_table_are_those_of_the_run(make_taps: ModuleType) -> None:
         query = 7 if name.startswith("encoder") else 5
         here = {**sizes, "source": 7, "target": 5, "query": query, "key": 7 if "cross_attention" in name else query}
         assert [here[axis] for axis in line.axes.split()] == list(x.shape), name
+
+
+def test_the_table_of_a_language_model_has_every_name_and_its_axes(make_taps: ModuleType) -> None:
+    sizes = {"batch": 3, "heads": 4, "kv_heads": 2, "d_head": 6, "d_model": 24, "d_ff": 40, "vocab_size": 17}
+    documented, recorded = make_taps.documented_taps_of_language_model(), make_taps.recorded_taps_of_language_model()
+    assert set(documented) == {re.sub(r"\.\d+\.", ".N.", name) for name in recorded}
+    for name, x in recorded.items():
+        axes = documented[re.sub(r"\.\d+\.", ".N.", name)].axes.split()
+        assert [{**sizes, "query": 7, "key": 7}[axis] for axis in axes] == list(x.shape), name

@@ -6,7 +6,7 @@ from pydantic import ValidationError
 from pellucid.errors import UserError
 from pellucid.tokenizers import Tokenizer, TokenizerConfig, choose_vocab_size, train_tokenizer
 from pellucid.tokenizers.config import Kind
-from pellucid.tokenizers.vocabulary_size import VOCABULARY_SIZES
+from pellucid.tokenizers.vocabulary_size import VOCABULARY_SIZES, vocab_size_for_bytes
 
 KINDS: tuple[Kind, ...] = ("bpe", "unigram", "words", "characters")
 LINES = [f"the {name} number {number} eats 鱼 and {name}s" for number in range(300) for name in ("cat", "dog", "猫")]
@@ -123,6 +123,13 @@ def test_the_size_grows_with_the_text_as_the_docstring_says() -> None:
     assert header == [*(f"{limit:,}" for limit in limits), "more"]
     assert row == [f"{size:,}" for size in sizes]
     assert (choose_vocab_size(27_600), choose_vocab_size(291_811)) == (4_000, 8_000)
+
+
+def test_a_language_model_gets_as_many_ids_as_a_translator_of_as_much_text() -> None:
+    """A book of 100 kB, Shakespeare's works of 4.8 MB, 15 MB of Chinese poems, 10 GB."""
+    assert [vocab_size_for_bytes(size) for size in (100_000, 4_800_000, 15_500_000, 10**10)] == [
+        600, 4_000, 8_000, 32_000,
+    ]  # fmt: skip
 
 
 def test_the_size_is_chosen_from_the_pairs_on_both_sides_or_on_one() -> None:

@@ -84,7 +84,7 @@ def test_a_run_leaves_a_whole_model_folder(uninterrupted: tuple[Path, Path]) -> 
     assert report["data"]["documents"] == 150
     assert report["data"]["validation"]["documents"] == 30
     assert report["training"]["steps"] == STEPS
-    lines = read_metrics(folder)
+    lines = list(read_metrics(folder))
     assert [line["step"] for line in lines] == [2, 4, 6, 8, 10, 12]
     assert {"valid_loss", "valid_bits_per_byte", "valid_sample"} <= lines[-1].keys()
     assert "valid_bleu" not in lines[-1]
@@ -96,7 +96,7 @@ def test_a_run_leaves_a_whole_model_folder(uninterrupted: tuple[Path, Path]) -> 
 
 def test_bits_per_byte_are_the_loss_of_all_tokens_over_the_text_s_bytes(uninterrupted: tuple[Path, Path]) -> None:
     validation = content(uninterrupted[1] / "report.json")["data"]["validation"]
-    line = read_metrics(uninterrupted[1])[-1]
+    line = list(read_metrics(uninterrupted[1]))[-1]
     bits = line["valid_loss"] * validation["predicted_tokens"] / 0.6931471805599453
     assert line["valid_bits_per_byte"] == pytest.approx(bits / validation["bytes"])
 
