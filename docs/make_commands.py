@@ -24,6 +24,7 @@ COMMANDS = (
     ("score",),
     ("evaluate",),
     ("align",),
+    ("import",),
     ("info",),
     ("vectors", "similar"),
     ("vectors", "analogy"),
