@@ -19,6 +19,7 @@ __all__ = ["Distribution", "Logits", "draw", "greedy", "log_normaliser", "penali
 Logits = NDArray[numpy.float32]
 """Scores of every token to come next, before the softmax, [vocab_size]; nats."""
 
+_COLDEST = 1e-30  # temperature below which nothing changes but that numbers overflow
 _ROUNDING = 1e-6  # a sum of probabilities that comes so near top_p has reached it: logits are float32
 
 
@@ -84,7 +85,7 @@ def sampling_distribution(logits: Logits, config: SamplingConfig) -> Distributio
     if not config.temperature:
         return greedy(logits)
     scores = numpy.subtract(logits, logits.max(), dtype=numpy.float64)
-    weights = numpy.exp(scores / config.temperature)
+    weights = numpy.exp(scores / max(config.temperature, _COLDEST))
     kept = Distribution(numpy.arange(len(weights)), weights / weights.sum())
     if 0 < config.top_k < len(logits):
         kept = _restricted(kept, _most_probable(kept.probabilities, config.top_k))

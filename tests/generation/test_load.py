@@ -93,7 +93,7 @@ def test_each_kind_of_model_is_loaded_as_what_it_is(folder: Path, tmp_path_facto
     assert pellucid.load(vectors / "v").words[0] == "猫"
     with pytest.raises(UsageError, match="word vectors are float32"):
         pellucid.load(vectors / "v", precision="bfloat16")
-    with pytest.raises(UserError, match="expected a language model, but .* holds a translator"):
+    with pytest.raises(UserError, match=r"expected a language model, but .* holds a translator"):
         load_language_model(folder)
 
 
