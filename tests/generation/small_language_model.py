@@ -56,7 +56,10 @@ def imported_tokenizer(adds_start: bool = True) -> ImportedTokenizer:
     rust = RustTokenizer(models.BPE())
     rust.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     trainer = trainers.BpeTrainer(
-        vocab_size=300, special_tokens=[START, TURN, END], initial_alphabet=pre_tokenizers.ByteLevel.alphabet()
+        vocab_size=300,
+        special_tokens=[START, TURN, END],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
     )
     rust.train_from_iterator(TEXTS, trainer)
     return ImportedTokenizer(json.loads(rust.to_str()), SpecialIds(0, (2,), adds_start), rust.get_vocab_size() + 2)
@@ -78,7 +81,7 @@ def save_language_model(folder: Path, model: LanguageModel) -> Path:
     fields: dict[str, Any] = {
         "model": model.model.config.model_dump(),
         "vocab_size": model.tokenizer.vocab_size,
-        "pad_id": model.model.pad_id,
+        "pad_id": None if isinstance(model.tokenizer, ImportedTokenizer) else model.tokenizer.pad_id,
     }
     if isinstance(model.tokenizer, ImportedTokenizer):
         fields["tokenizer"] = model.tokenizer.special._asdict()
