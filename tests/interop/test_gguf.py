@@ -145,8 +145,8 @@ def test_a_vocabulary_that_cannot_be_read_is_refused(changes: dict[str, Any], wh
         ({"llama.rope.dimension_count": 4}, "llama.rope.dimension_count is 4"),
         ({"llama.embedding_length": None}, "llama.embedding_length is missing"),
         (
-            {"llama.feed_forward_length": 47},
-            r"ffn_gate.weight does not fit .* shape is \[48, 32\], expected \[47, 32\]",
+            {"llama.feed_forward_length": 63},
+            r"ffn_gate.weight does not fit .* shape is \[64, 32\], expected \[63, 32\]",
         ),
         ({"llama.block_count": 1}, "the tensor blk.1.* is none of those that llama has, nor are"),
         ({"llama.block_count": 3}, "the tensor blk.2.* is missing"),

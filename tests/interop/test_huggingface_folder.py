@@ -150,7 +150,7 @@ def test_a_sliding_window_shortens_the_context_and_says_so(copy: Path, tmp_path:
     ("name", "shape", "what"),
     [
         ("model.layers.1.mlp.up_proj.weight", None, "model.layers.1.mlp.up_proj.weight is missing"),
-        ("model.layers.1.mlp.up_proj.weight", (3, 3), r"its shape is \[3, 3\], expected \[48, 32\]"),
+        ("model.layers.1.mlp.up_proj.weight", (3, 3), r"its shape is \[3, 3\], expected \[64, 32\]"),
         ("model.layers.2.input_layernorm.weight", (32,), "model.layers.2.input_layernorm.weight is none of"),
         ("score.weight", (2, 32), "score.weight is none of those that llama has"),
     ],

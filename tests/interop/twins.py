@@ -44,7 +44,7 @@ IDS = [5, 17, 290, 3, 44, 44, 101, 260, 8, 12, 13, 299]
 
 _LLAMA = {
     "hidden_size": 32,
-    "intermediate_size": 48,
+    "intermediate_size": 64,
     "num_hidden_layers": 2,
     "num_attention_heads": 4,
     "num_key_value_heads": 2,
