@@ -67,7 +67,8 @@ def head_word(pair: DemoPair) -> str | None:
 
     It is the governing word of the sentence's combinations: 吃 in 猫吃鱼, 红 in 红苹果.
     """
-    governing = {word for word, _ in pair.combinations}
+    words = set(pair.source_words)
+    governing = {word for word, noun in pair.combinations if {word, noun} <= words}
     return governing.pop() if len(governing) == 1 else None
 
 

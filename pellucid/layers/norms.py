@@ -1,5 +1,7 @@
 """Normalisations of the residual stream."""
 
+from collections.abc import Callable
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -27,4 +29,4 @@ class RMSNorm(nn.Module):
         return (wide * torch.rsqrt(wide.square().mean(-1, keepdim=True) + self.epsilon) * self.weight).to(x.dtype)
 
 
-NORMS = {"layernorm": nn.LayerNorm, "rmsnorm": RMSNorm}
+NORMS: dict[str, Callable[..., nn.Module]] = {"layernorm": nn.LayerNorm, "rmsnorm": RMSNorm}

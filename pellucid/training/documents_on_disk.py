@@ -138,8 +138,15 @@ class DocumentsOnDisk:
             piece = torch.from_numpy(piece_of).to(device)
             may_attend = may_attend & (piece[:, None, :, None] == piece[:, None, None, :])
             where = torch.from_numpy(positions).to(device)
-        moved = (torch.from_numpy(array).to(device) for array in (ids, targets, asked))
-        return TextBatch(*moved, may_attend, where, tokens, int(asked.sum()))
+        return TextBatch(
+            torch.from_numpy(ids).to(device),
+            torch.from_numpy(targets).to(device),
+            torch.from_numpy(asked).to(device),
+            may_attend,
+            where,
+            tokens,
+            int(asked.sum()),
+        )
 
 
 class WrittenDocuments(NamedTuple):

@@ -100,8 +100,8 @@ class LanguageModelTask:
         count = len(self._valid_windows.pieces)
         context = self.prepared.valid.context
         wanted = min(count, max(1, self.config.validation_tokens // context))
-        chosen = numpy.unique(numpy.linspace(0, count - 1, wanted).round().astype(numpy.int64)) if count else []
-        return numpy.array_split(chosen, math.ceil(len(chosen) / max(1, VALIDATION_TOKENS // context)) or 1)
+        chosen = numpy.linspace(0, max(count - 1, 0), wanted).round().astype(numpy.int64)
+        return numpy.array_split(chosen, math.ceil(wanted / max(1, VALIDATION_TOKENS // context))) if wanted else []
 
     def _windows_of(self, epoch: int) -> Windows:
         if self._windows is None or self._windows[0] != epoch:
