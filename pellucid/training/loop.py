@@ -165,7 +165,8 @@ def train(run: Run) -> Iterator[Step]:
 def accumulate_gradients(run: Run, items: NDArray[numpy.int64], progress: float) -> Losses:
     """Add the gradient of a step's loss, in as many parts as memory asks for; divided by the step's target tokens."""
     batches = run.task.batches(items, run.state.epoch, run.micro_batch_tokens)
-    tokens = sum(batch.target_tokens for batch in batches)
+    # Windows in the middle of a long prompt predict nothing.
+    tokens = max(1, sum(batch.target_tokens for batch in batches))
     plain_sum = guided_sum = 0.0
     for batch in batches:
         found = run.task.loss(batch, progress)
