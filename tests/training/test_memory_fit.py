@@ -2,6 +2,7 @@ import pytest
 import torch
 
 from pellucid.models.config import EncoderDecoderConfig
+from pellucid.models.decoder_only_config import DecoderOnlyConfig
 from pellucid.training import memory_fit
 from pellucid.training.memory_fit import LADDER, fit_micro_batch
 
@@ -24,3 +25,12 @@ def test_small_changes_of_free_memory_change_nothing(monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(memory_fit, "free_bytes", lambda device, free=free: free)
         fitted.add(fit_micro_batch(config, 50_000, 256, torch.bfloat16, CPU))
     assert len(fitted) == 1
+
+
+def test_a_language_model_of_the_same_sizes_takes_less_than_a_translator(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half the blocks, and no cross-attention."""
+    monkeypatch.setattr(memory_fit, "free_bytes", lambda device: 2e9)
+    translator = EncoderDecoderConfig(d_model=256, n_heads=4, d_ff=1024, encoder_layers=4, decoder_layers=4)
+    language_model = DecoderOnlyConfig(d_model=256, n_heads=4, d_ff=1024, n_layers=4)
+    one, other = (fit_micro_batch(shape, 50_000, 256, torch.bfloat16, CPU) for shape in (translator, language_model))
+    assert one < other

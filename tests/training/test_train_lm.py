@@ -10,14 +10,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 import torch
 
 import pellucid
+from pellucid import WordVectors
 from pellucid.errors import UsageError, UserError
 from pellucid.models.model_files import build_language_model
 from pellucid.storage.metrics import read_metrics
 from pellucid.storage.tensors import read_tensors
+from pellucid.training.pretrained_embeddings import match_pieces
 from pellucid.training.state import Step
 from pellucid.training.train_lm import train_lm
 
@@ -244,6 +247,34 @@ def test_an_imported_model_is_not_trained_on(uninterrupted: tuple[Path, Path], t
         train_lm([uninterrupted[0]], tmp_path / "on", recipe="tiny", steps=1, start_from=folder)
 
 
+# In a process of its own: there the shapes in signatures are not checked, which nothing that is compiled survives.
+COMPILED = """
+import json, sys
+from torch._dynamo.utils import counters
+from pellucid.training.train_lm import train_lm
+source, out, settings = json.loads(sys.argv[1])
+losses = []
+for compiled in (False, True):
+    given = settings | {"training.compile": compiled}
+    run = train_lm([source], f"{out}/{compiled}", recipe="tiny", steps=2, settings=given)
+    losses.append([step.loss for step in run])
+    assert (counters["stats"]["unique_graphs"] > 1) is compiled
+print(json.dumps(losses))
+"""
+
+
+def test_two_compiled_steps_are_those_of_the_uncompiled_model(text_file: TextFile, tmp_path: Path) -> None:
+    settings = {**SMALL_LM, "model.dropout": 0.0, "training.average_decay": None, "training.validations": 0}
+    arguments = json.dumps([str(text_file()), str(tmp_path), settings])
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", COMPILED, arguments], env=environment, capture_output=True, encoding="utf-8"
+    )
+    assert done.returncode == 0, done.stderr
+    plain, compiled = json.loads(done.stdout)
+    assert compiled == pytest.approx(plain, rel=1e-5)  # float32 sums, fused in another order
+
+
 def test_what_is_left_open_is_chosen_by_the_text(text_file: TextFile, tmp_path: Path) -> None:
     told: list[str] = []
     settings = {name: value for name, value in SMALL_LM.items() if name != "model.max_positions"}
@@ -251,6 +282,34 @@ def test_what_is_left_open_is_chosen_by_the_text(text_file: TextFile, tmp_path: 
     list(train_lm([text_file()], tmp_path / "model", recipe="tiny", steps=1, settings=settings, talk=told.append))
     assert content(tmp_path / "model" / "config.json")["model"]["max_positions"] == 64
     assert any("max_positions 64" in line for line in told)
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_rows_start_from_word_vectors_and_stay_if_they_are_frozen(
+    text_file: TextFile, tmp_path: Path, frozen: bool
+) -> None:
+    source = text_file()
+    words = sorted(set(source.read_text(encoding="utf-8").replace(".", "").split()))
+    vectors = WordVectors(words, numpy.random.default_rng(1).normal(size=(len(words), 16)))
+    vectors.save(tmp_path / "words")
+    settings = {"model.embeddings": str(tmp_path / "words"), "model.freeze_embeddings": frozen}
+    told: list[str] = []
+    settings |= {"training.average_decay": "none", "tokenizer.vocab_size": 400}
+    trained(source, tmp_path / "model", steps=4, settings=settings, talk=told.append)
+    assert any(line.startswith("embeddings (text): ") for line in told)
+    model = pellucid.load(tmp_path / "model")
+    ids, rows = match_pieces(model.tokenizer, vectors)
+    assert len(ids) > 5
+    wanted = vectors.input_vectors[rows]
+    scaled = wanted / numpy.sqrt((wanted**2).sum(axis=1).mean())
+    moved = numpy.abs(model.model.embedding.weight.detach().numpy()[ids] - scaled).max()
+    assert moved < 1e-6 if frozen else moved > 1e-4
+
+
+def test_a_model_of_absurd_size_is_refused_before_the_text_is_read(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"its [\d,]+ parameters need [\d,.]+ GB") as caught:
+        trained(tmp_path / "none.txt", tmp_path / "model", steps=1, settings={"model.n_layers": 10**9})
+    assert "model.n_layers 1,000,000,000" in caught.value.where[0]
 
 
 def test_a_translator_is_no_language_model(tmp_path: Path, uninterrupted: tuple[Path, Path]) -> None:
