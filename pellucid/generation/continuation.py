@@ -135,8 +135,8 @@ class Continuation:
 
     @property
     def slides(self) -> bool:
-        """Whether the model no longer sees all of it."""
-        return len(self.ids) > self._window.context
+        """Whether the model did not see all that stands before the last token."""
+        return len(self.ids) - 1 > self._window.context
 
     def take(self, logits: Logits) -> str:
         """Draw the next token from the logits after the last one; return the text that this releases."""

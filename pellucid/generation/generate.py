@@ -281,7 +281,8 @@ class LanguageModel:
         if len(ids) > self.context and not config.sliding:
             raise UserError(
                 f"the prompt has {counted(len(ids), 'token')}, and the model reads {self.context:,} at once",
-                hint="Shorten it, or set `sliding`: then only the latest tokens are read, half the context at least.",
+                hint="Shorten it, or set sliding (`--sliding`): then only its latest tokens are read, half the context "
+                "at least.",
             )
 
     def _continue(

@@ -164,6 +164,18 @@ def test_the_context_ends_the_text_and_says_so(model: LanguageModel) -> None:
     assert [notice.code for notice in found.warnings if notice.code == "context"]
 
 
+@pytest.mark.parametrize("sliding", [False, True])
+def test_a_text_that_just_fills_the_context_has_been_seen_whole(model: LanguageModel, sliding: bool) -> None:
+    fits = 32 - len(model.prompt_ids("The cat")) + 1
+    found = model.generate("The cat", tokens=fits, sliding=sliding)
+    assert (found.finish, [notice.code for notice in found.warnings if notice.code in ("sliding", "context")]) == (
+        "length",
+        [],
+    )
+    longer = model.generate("The cat", tokens=fits + 1, sliding=True)
+    assert "sliding" in {notice.code for notice in longer.warnings}
+
+
 def test_a_prompt_longer_than_the_context_is_an_error_unless_the_window_slides(model: LanguageModel) -> None:
     long = "The cat ate three fish yesterday. " * 9
     tokens = len(model.prompt_ids(long))
