@@ -67,6 +67,7 @@ class ImportedTokenizer:
         self._content = content
         self.special = special
         self.pad_id = pad_id
+        self._byte_level = _is_byte_level(content)
         self._rust = _rust(content)
         # In Metaspace's "first" scheme what stands behind a special token gets no mark; it is encoded by itself here.
         self._inside = _rust(_without_first_mark(content))
@@ -75,10 +76,11 @@ class ImportedTokenizer:
         }
         self.special_ids = frozenset(self._special_spellings.values())
         self._spellings = self._tokens(vocab_size)
-        self._byte_level = _is_byte_level(content)
         self._bytes = self._all_bytes()
         self._strips = _puts_space_first(content)
         self._byte_ids = self._ids_of_bytes()
+        mark = SPACE_MARK.encode()
+        self._mark_ids = [self._byte_ids[value] for value in mark if value in self._byte_ids]
         self._missing = [value for value in range(256) if value not in self._byte_ids]
 
     def __repr__(self) -> str:
@@ -223,6 +225,16 @@ class ImportedTokenizer:
         return _rust(_without_space_first(self._content)) if self._strips else self._rust
 
     def _encode(self, rust: RustTokenizer, text: str) -> list[int]:
+        if self._byte_level or SPACE_MARK not in text or len(self._mark_ids) < 3:
+            return self._encode_unmarked(rust, text)
+        # The mark itself is no space: it becomes its bytes, or it would come back as one.
+        first, *others = text.split(SPACE_MARK)
+        ids = self._encode_unmarked(rust, first)
+        for other in others:
+            ids += [*self._mark_ids, *self._encode_unmarked(self._going_on, other)]
+        return ids
+
+    def _encode_unmarked(self, rust: RustTokenizer, text: str) -> list[int]:
         try:
             ids: list[int] = rust.encode(text, add_special_tokens=False).ids
         except (UnicodeEncodeError, TypeError):
