@@ -33,22 +33,25 @@ class TextBatch(NamedTuple):
 
     Attributes:
         ids: what is read, [batch, seq].
-        targets: what follows each, [batch, seq].
-        asked: True where that is to be predicted, [batch, seq].
+        asked: where what follows is to be predicted, counted row after row, [asked].
+        targets: what follows there, [asked].
         may_attend: True where a token may look at another: none after it, and none of another document,
             [#batch, 1, seq, seq].
         positions: where each stands in its document, or piece of one, [seq] for all rows or [batch, seq].
         tokens: read ones, without padding.
-        target_tokens: that are to be predicted.
     """
 
     ids: Tensor
-    targets: Tensor
     asked: Tensor
+    targets: Tensor
     may_attend: Tensor
     positions: Tensor
     tokens: int
-    target_tokens: int
+
+    @property
+    def target_tokens(self) -> int:
+        """Tokens that are to be predicted."""
+        return self.targets.numel()
 
     @property
     def held(self) -> int:
@@ -132,7 +135,7 @@ class DocumentsOnDisk:
                 piece_of[row, at : at + length] = piece
                 at += length
             tokens += at
-        asked = targets >= 0
+        asked = numpy.flatnonzero(targets >= 0)
         may_attend, where = causal(longest, device), torch.arange(longest, device=device)
         if not self.cross_documents and any(len(pieces) > 1 for pieces in chosen):
             piece = torch.from_numpy(piece_of).to(device)
@@ -140,12 +143,11 @@ class DocumentsOnDisk:
             where = torch.from_numpy(positions).to(device)
         return TextBatch(
             torch.from_numpy(ids).to(device),
-            torch.from_numpy(targets).to(device),
             torch.from_numpy(asked).to(device),
+            torch.from_numpy(targets.ravel()[asked]).to(device),
             may_attend,
             where,
             tokens,
-            int(asked.sum()),
         )
 
 

@@ -118,7 +118,8 @@ class LanguageModelTask:
         with autocast(self.dtype, self.device):
             states = self._states(batch)
         matrix = self.model.output_embedding.weight
-        return cross_entropy(states[batch.asked], matrix, batch.targets[batch.asked], 0.0, self.dtype)
+        asked = states.flatten(0, 1).index_select(0, batch.asked)
+        return cross_entropy(asked, matrix, batch.targets, 0.0, self.dtype)
 
     def _continued(self, validations: int) -> dict[str, str]:
         """Let the model go on from a validation text's prompt, or from its first tokens."""
