@@ -66,7 +66,7 @@ def test_a_document_in_parts_is_the_document(tmp_path: Path, monkeypatch: pytest
     whole = [raw.document for raw in read_documents(str(file), "file")]
     monkeypatch.setattr("pellucid.corpus.documents.PART", 50)
     parts = [raw.document for raw in read_documents(str(file), "file")]
-    assert (len(whole), len(parts)) == (1, 6)
+    assert len(whole) == 1 < len(parts)
     one, other = measure_texts(model, whole, stride=1), measure_texts(model, parts, stride=1)
     assert (one.documents, one.bytes) == (other.documents, other.bytes) == (1, len(file.read_bytes()) - 1)
     (scored,) = score_texts(model, parts, stride=1)
