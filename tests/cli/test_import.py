@@ -56,6 +56,7 @@ def test_a_model_that_stands_there_is_kept(twin_file: Path, tmp_path: Path, caps
 def test_a_refusal_names_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     theirs = huggingface_folder(twin("gpt2"), tmp_path / "theirs")
     (theirs / "tokenizer.json").unlink()
+    capsys.readouterr()
     assert main(["import", str(theirs), str(tmp_path / "ours"), "--json"]) == 1
     out, err = capsys.readouterr()
     assert out == "" and json.loads(err)["where"] == [str(theirs / "tokenizer.json")]
