@@ -1,9 +1,11 @@
 """The published table of checks."""
 
+import re
 from pathlib import Path
 
 from pellucid.corpus.doctor.checks import CHECKS
 from pellucid.corpus.doctor.reference import reference_table
+from pellucid.corpus.documents_config import TEXT_CHECKS
 
 DOCS = Path(__file__).parents[2] / "docs" / "doctor.md"
 PROMISED = """
@@ -18,3 +20,9 @@ def test_the_published_table_is_the_codes() -> None:
 def test_every_promised_check_is_there() -> None:
     assert set(PROMISED.split()) <= set(CHECKS)
     assert CHECKS["too-short"].level == "warn"
+
+
+def test_the_checks_of_texts_are_named() -> None:
+    section = DOCS.read_text(encoding="utf-8").partition("## Texts for a language model")[2]
+    named = section.partition("The checks are ")[2].partition(" of the table")[0]
+    assert tuple(re.findall("`([a-z-]+)`", named)) == TEXT_CHECKS
