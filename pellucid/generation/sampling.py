@@ -72,7 +72,7 @@ def penalised(logits: Logits, counted: Sequence[int], penalty: float) -> Logits:
 
 def greedy(logits: Logits) -> Distribution:
     """Return the distribution in which the most probable token is certain, the lowest id of several."""
-    return Distribution(logits.argmax(keepdims=True), numpy.ones(1))
+    return Distribution(numpy.array([logits.argmax()]), numpy.ones(1))
 
 
 def sampling_distribution(logits: Logits, config: SamplingConfig) -> Distribution:

@@ -89,8 +89,8 @@ def _states_after(pieces: Sequence[bytes]) -> NDArray[numpy.int8]:
     """Return the state after each piece from each state, [8 pieces]; all pieces go on together, byte by byte."""
     steps = numpy.full((_WRONG + 1, 256), _WRONG, dtype=numpy.int8)
     for state, ranges in _STEPS.items():
-        for first, last, after in ranges:
-            steps[state, first : last + 1] = after
+        for first, last, then in ranges:
+            steps[state, first : last + 1] = then
     lengths = numpy.array([len(piece) for piece in pieces], dtype=numpy.int64)
     starts = lengths.cumsum() - lengths
     data = numpy.frombuffer(b"".join(pieces), dtype=numpy.uint8)

@@ -374,7 +374,7 @@ def _without_first_mark(content: Mapping[str, Any]) -> dict[str, Any]:
 def _without_space_first(content: Mapping[str, Any]) -> dict[str, Any]:
     """Return a copy that puts no space before a text."""
     copy: dict[str, Any] = json.loads(json.dumps(content))
-    never = {
+    never: dict[str, dict[str, Any]] = {
         "Prepend": {"prepend": ""},
         "Metaspace": {"prepend_scheme": "never"},
         "ByteLevel": {"add_prefix_space": False},

@@ -25,7 +25,8 @@ def model() -> LanguageModel:
 def log_probs(model: DecoderOnly, ids: list[int]) -> torch.Tensor:
     """Return what the model says after each id, in one pass without a cache."""
     with torch.inference_mode():
-        return model(torch.tensor([ids])).log_softmax(-1)[0]
+        found: torch.Tensor = model(torch.tensor([ids])).log_softmax(-1)[0]
+        return found
 
 
 def test_the_same_seed_gives_the_same_text_and_it_is_told(model: LanguageModel) -> None:
@@ -41,8 +42,9 @@ def test_the_same_seed_gives_the_same_text_and_it_is_told(model: LanguageModel) 
 
 def test_a_stream_is_the_generated_text_in_parts(model: LanguageModel) -> None:
     stream = model.stream("The cat", tokens=20)
-    assert stream.generation is None
+    before = stream.generation
     parts = list(stream)
+    assert before is None
     assert all(parts)
     assert "".join(parts) == model.generate("The cat", tokens=20).text
     assert stream.generation == model.generate("The cat", tokens=20)
@@ -118,13 +120,14 @@ def test_the_end_cannot_come_within_a_character(model: LanguageModel) -> None:
 
 
 def test_the_end_is_never_penalised(model: LanguageModel) -> None:
-    prompt = [model.tokenizer.start_id, model.tokenizer.end_id, 300]
+    (end,) = model.tokenizer.end_ids
+    prompt = [1, end, 300]
     config = model.settings(repetition_penalty=1e3, temperature=0)
 
     class Fixed(OneSequence):
         def prefill(self, prompts: Any) -> Any:
             logits = numpy.full((1, model.model.vocab_size), -50.0, dtype=numpy.float32)
-            logits[0, [model.tokenizer.end_id, 300, 301]] = 3.0, 4.0, 2.0
+            logits[0, [end, 300, 301]] = 3.0, 4.0, 2.0
             return logits
 
     one = model._continuation(prompt, config, 1, 0)

@@ -1,5 +1,7 @@
 """L3: a batch of prompts of unequal lengths. Elsewhere the short ones change; here each is what it is alone."""
 
+from typing import Any
+
 import pytest
 
 from tests.generation.small_language_model import imported_language_model, small_language_model
@@ -10,7 +12,7 @@ POSITIONS = ["sinusoidal", "learned", "rope", "alibi", "none"]
 
 @pytest.mark.parametrize("settings", [{"temperature": 0}, {"temperature": 1.0, "samples": 2}, {"stop": ["a", "e"]}])
 @pytest.mark.parametrize("positions", POSITIONS)
-def test_each_is_continued_as_if_it_were_alone(positions: str, settings: dict[str, object]) -> None:
+def test_each_is_continued_as_if_it_were_alone(positions: str, settings: dict[str, Any]) -> None:
     model = small_language_model(positions=positions)
     together = model.generate(PROMPTS, **settings)
     assert [one.prompt for one in together] == PROMPTS
@@ -31,6 +33,6 @@ def test_where_every_id_is_a_token_padding_is_none_of_them() -> None:
 
 def test_prompts_of_unequal_lengths_that_slide_are_what_they_are_alone() -> None:
     model = small_language_model(max_positions=8)
-    settings = {"tokens": 20, "sliding": True}
+    settings: dict[str, Any] = {"tokens": 20, "sliding": True}
     together = model.generate(PROMPTS, **settings)
     assert [one.text for one in together] == [model.generate(prompt, **settings).text for prompt in PROMPTS]
