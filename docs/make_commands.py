@@ -21,6 +21,8 @@ COMMANDS = (
     ("train", "vectors"),
     ("train", "settings"),
     ("translate",),
+    ("generate",),
+    ("chat",),
     ("score",),
     ("evaluate",),
     ("align",),
