@@ -69,7 +69,7 @@ class Fields:
         value = self.get(name)
         if value is None and default is not None:
             return default
-        allowed = int if kind is int else int | float
+        allowed: tuple[type, ...] = (int,) if issubclass(kind, int) else (int, float)
         if value is None or isinstance(value, bool) or not isinstance(value, allowed):
             found = "is missing" if value is None else f"is {value!r}, expected a number"
             raise self.refusal(f"{self.prefix}{name} {found}", "The file may be of another kind of model, or damaged.")

@@ -168,7 +168,8 @@ def _halves(weight: Tensor, heads: int) -> Tensor:
     """Move coordinates 2i and 2i + 1 of each head to i and i + d_head/2; the rows of a matrix, or a bias."""
     if len(weight) % (2 * heads):
         return weight  # of a wrong shape, which is told next
-    return weight.unflatten(0, (heads, -1, 2)).transpose(1, 2).flatten(0, 2)
+    halves: Tensor = weight.unflatten(0, (heads, -1, 2)).transpose(1, 2).flatten(0, 2)
+    return halves
 
 
 def _refuse_unknown(shape: Shape, tensors: ForeignTensors, used: Collection[str]) -> None:

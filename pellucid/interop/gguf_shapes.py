@@ -36,7 +36,7 @@ def gguf_shape(settings: Mapping[str, Any], tensors: ForeignTensors, where: str)
     fields = Fields(settings, where, f"{family}.")
     if family not in _FAMILIES:
         raise fields.refusal(
-            f"the architecture {family} is not known; known are {', '.join(sorted(_FAMILIES))}",
+            f"the architecture {family} is not known; known are {', '.join(sorted(map(str, _FAMILIES)))}",
             "Other architectures compute something else, so their weights would not mean the same.",
         )
     return _FAMILIES[family](fields, tensors)

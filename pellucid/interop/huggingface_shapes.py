@@ -21,7 +21,7 @@ def huggingface_shape(config: Mapping[str, Any], where: str) -> Shape:
     family = config.get("model_type")
     if family not in _FAMILIES:
         raise fields.refusal(
-            f"the architecture {family} is not known; known are {', '.join(sorted(_FAMILIES))}",
+            f"the architecture {family} is not known; known are {', '.join(sorted(map(str, _FAMILIES)))}",
             "Other architectures compute something else, so their weights would not mean the same.",
         )
     return _FAMILIES[family](fields)

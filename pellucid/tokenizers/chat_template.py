@@ -113,16 +113,19 @@ def load_chat_template(folder: str | Path, tokenizer: ImportedTokenizer) -> Chat
         raise UserError(f"cannot read {path}: {error}", where=str(path), hint="Import the model again.") from error
 
 
-def _check(messages: Sequence[Mapping[str, str]]) -> str:
+def _check(messages: Sequence[object]) -> str:
+    """Return all that was said, once every message has a role and a content of text."""
+    said: list[str] = []
     for number, message in enumerate(messages):
-        if not isinstance(message, Mapping) or not all(
-            isinstance(message.get(field), str) for field in ("role", "content")
-        ):
+        fields = message if isinstance(message, Mapping) else {}
+        role, content = fields.get("role"), fields.get("content")
+        if not isinstance(role, str) or not isinstance(content, str):
             raise UserError(
                 f"message {number + 1} has no role and content of text",
                 hint='A message is {"role": "user", "content": "…"}.',
             )
-    return "".join(message["content"] for message in messages)
+        said.append(content)
+    return "".join(said)
 
 
 def _unused(text: str) -> Iterator[str]:

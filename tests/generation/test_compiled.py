@@ -53,7 +53,7 @@ IDS = [
 IDS += [12, 24, 36, 48]  # more than pass through at once
 
 # Rounding: sums of some hundred products in float32, in another order.
-CLOSE = {"rtol": 1e-4, "atol": 1e-4}
+CLOSE: Any = {"rtol": 1e-4, "atol": 1e-4}
 
 SHAPES: dict[str, dict[str, Any]] = {
     "Llama": {"n_kv_heads": 2},
@@ -80,7 +80,8 @@ def small_model(**choices: Any) -> DecoderOnly:
 
 def expected_logits(model: DecoderOnly, ids: list[int]) -> numpy.ndarray[Any, Any]:
     with torch.inference_mode():
-        return model(torch.tensor([ids]))[0, -1].numpy()
+        logits: numpy.ndarray[Any, Any] = model(torch.tensor([ids]))[0, -1].numpy()
+    return logits
 
 
 @pytest.fixture(scope="module")

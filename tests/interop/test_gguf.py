@@ -72,7 +72,8 @@ def test_blocks_of_256_are_unpacked(kind: Kind, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["gpt-2", "smollm"])
 def test_the_ids_are_those_of_the_tokenizer_it_was_made_from(name: str, tmp_path: Path) -> None:
-    import_model(gguf_file(twin("llama"), tmp_path / "twin.gguf", **{"tokenizer.ggml.pre": name}), tmp_path / "ours")
+    settings: dict[str, Any] = {"tokenizer.ggml.pre": name}
+    import_model(gguf_file(twin("llama"), tmp_path / "twin.gguf", **settings), tmp_path / "ours")
     tokenizer = load_language_tokenizer(tmp_path / "ours")
     theirs = byte_level_tokenizer()
     if name == "smollm":  # as its tokenizer.json has it; the merges are the same

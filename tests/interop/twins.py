@@ -42,7 +42,7 @@ VOCAB = 300
 
 IDS = [5, 17, 290, 3, 44, 44, 101, 260, 8, 12, 13, 299]
 
-_LLAMA = {
+_LLAMA: dict[str, Any] = {
     "hidden_size": 32,
     "intermediate_size": 64,
     "num_hidden_layers": 2,
@@ -102,7 +102,8 @@ def byte_level_tokenizer(*cuts: Any) -> RustTokenizer:
 
 
 def fast_tokenizer(rust: RustTokenizer) -> PreTrainedTokenizerFast:
-    tokenizer = PreTrainedTokenizerFast(
+    make: Any = PreTrainedTokenizerFast  # it has no types
+    tokenizer: PreTrainedTokenizerFast = make(
         tokenizer_object=rust, bos_token="<|im_start|>", eos_token="<|im_end|>", clean_up_tokenization_spaces=False
     )
     tokenizer.chat_template = TEMPLATE
@@ -226,8 +227,9 @@ _GGUF_NAMES = {
 
 def _gguf_tensors(model: PreTrainedModel, family: str) -> dict[str, torch.Tensor]:
     """Return a model's weights under GGUF's names and in its layout."""
-    tensors = {}
-    for name, weight in model.named_parameters():
+    tensors: dict[str, torch.Tensor] = {}
+    for name, parameter in model.named_parameters():
+        weight: torch.Tensor = parameter
         part, _, kind = name.rpartition(".")
         words = part.split(".")
         block = f"blk.{words[2]}." if len(words) > 3 or words[1:2] == ["h"] or words[1:2] == ["layers"] else ""
@@ -252,4 +254,5 @@ def _llama3_divisors(model: PreTrainedModel) -> torch.Tensor:
     """What each frequency is divided by, as llama.cpp's converter writes it."""
     width = model.config.head_dim
     frequencies = 10_000.0 ** (-torch.arange(0, width, 2).double() / width)
-    return (frequencies / model.model.rotary_emb.inv_freq.double()).float()
+    divisors: torch.Tensor = (frequencies / model.model.rotary_emb.inv_freq.double()).float()
+    return divisors

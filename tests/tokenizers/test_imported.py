@@ -40,7 +40,7 @@ def metaspace_content() -> dict[str, Any]:
 CONTENTS = {"byte-level": byte_level_content, "marked": marked_content, "Metaspace": metaspace_content}
 
 
-@pytest.fixture(scope="module", params=CONTENTS.values(), ids=CONTENTS.keys())
+@pytest.fixture(scope="module", params=list(CONTENTS.values()), ids=list(CONTENTS))
 def any_layout(request: pytest.FixtureRequest) -> ImportedTokenizer:
     return ImportedTokenizer(request.param(), SPECIAL)
 

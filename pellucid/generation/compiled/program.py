@@ -190,7 +190,7 @@ class _Writer:
         narrow = part.narrow
         self.multiply(self.packed(narrow.weight), _bias(narrow), self.hidden, self.stream, self.stream)
 
-    def norm(self, norm: nn.Module, x: Rows, out: Rows) -> None:
+    def norm(self, norm: object, x: Rows, out: Rows) -> None:
         width = self.model.config.d_model
         if isinstance(norm, RMSNorm):
             weight = self.learn_vector(norm.weight)
@@ -253,7 +253,10 @@ def _filled_rows(weight: Tensor, multiple: int) -> Tensor:
 
 
 def _bias(linear: nn.Linear) -> Tensor:
-    return torch.zeros(linear.out_features) if linear.bias is None else linear.bias.detach().float()
+    bias = torch.zeros(linear.out_features)
+    if linear.bias is not None:
+        bias = linear.bias.detach().float()
+    return bias
 
 
 def _activation(activation: nn.Module) -> int:
