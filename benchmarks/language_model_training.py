@@ -115,7 +115,7 @@ class NanoGPT:
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
         self.iteration += 1
-        return float(loss)
+        return float(loss.detach())
 
     def validation_loss(self, ids: numpy.ndarray) -> float:
         """Return nats a character of a whole text, in windows that do not overlap."""

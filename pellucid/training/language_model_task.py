@@ -128,7 +128,8 @@ class LanguageModelTask:
         start, length = int(valid.starts[number]), int(valid.lengths[number])
         ids = valid.ids[start : start + length]
         given = int((ids < 0).sum()) or min(_PROMPT, length // 2)
-        prompt = numpy.where(ids < 0, ~ids, ids)[: given + 1].tolist()[-valid.context // 2 :]
+        room = max(1, valid.context - self.config.sample_tokens)
+        prompt = numpy.where(ids < 0, ~ids, ids)[: given + 1].tolist()[-room:]
         before = tokenizer.decode(prompt)
         after = tokenizer.decode([*prompt, *self._drawn(prompt, validations)])
         return {"prompt": before, "continuation": after[len(before) :]}

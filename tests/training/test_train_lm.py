@@ -201,7 +201,7 @@ def test_instructions_are_learnt_by_their_completions_only(tmp_path: Path) -> No
     source = tmp_path / "a.jsonl"
     lines = [{"prompt": f"zh→en: {zh}\n", "completion": en} for zh, en in generated_pairs(120)]
     source.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
-    steps = trained(source, tmp_path / "model", steps=2)
+    steps = trained(source, tmp_path / "model", steps=2, settings={"model.max_positions": 128})
     report = content(tmp_path / "model" / "report.json")["data"]
     assert report["with_prompt"] == 120
     assert steps[-1].validation is not None
