@@ -8,21 +8,21 @@ import torch
 
 from pellucid.training.recipe import TranslatorRecipe
 
-__all__ = ["PASSES", "WIDTHS", "Width", "adapt", "expected_tokens", "matrix_rate"]
+__all__ = ["LENGTHS", "PASSES", "Rung", "adapt", "expected_tokens", "matrix_rate"]
 
 
-class Width(NamedTuple):
-    """A size of the model and what its training wants."""
+class Rung(NamedTuple):
+    """Sizes of the model (`model.*`), and the batches and learning rate of its training (`training.*`)."""
 
     model: dict[str, int]
     training: dict[str, float]
 
 
-WIDTHS: tuple[tuple[float, Width], ...] = (
-    (4e6, Width({"d_model": 192, "n_heads": 3, "d_ff": 512}, {"batch_tokens": 896, "learning_rate": 3e-3})),
-    (float("inf"), Width({"d_model": 256, "n_heads": 4, "d_ff": 704}, {"batch_tokens": 1792, "learning_rate": 2e-3})),
+LENGTHS: tuple[tuple[float, Rung], ...] = (
+    (4e6, Rung({"d_model": 192, "n_heads": 3, "d_ff": 512}, {"batch_tokens": 896, "learning_rate": 3e-3})),
+    (float("inf"), Rung({"d_model": 256, "n_heads": 4, "d_ff": 704}, {"batch_tokens": 1792, "learning_rate": 2e-3})),
 )
-"""For runs that see fewer target tokens than this: a short run learns more from more updates, smaller ones."""
+"""What runs get that see fewer target tokens than this: a short one learns more from more and smaller updates."""
 
 PASSES: tuple[tuple[float, float, float], ...] = (
     (3.0, 0.0, 0.0),
@@ -50,18 +50,17 @@ def adapt(
     """
     if not recipe.training.adapt:
         return recipe, []
-    width = next(width for limit, width in WIDTHS if tokens < limit)
-    if given & {"model.d_model", "model.n_heads", "model.d_ff", "model.n_kv_heads"}:
-        width = Width({}, {})
+    rung = next(rung for limit, rung in LENGTHS if tokens < limit)
+    sizes_given = given & {"model.d_model", "model.n_heads", "model.d_ff", "model.n_kv_heads"}
     # A given number of steps promises so many tokens: only a given time lets the batch choose how many steps there are.
     settled = given | ({"training.batch_tokens"} if recipe.training.minutes is None else set())
     passes = tokens / max(tokens_a_pass, 1)
     dropout, smoothing = next((dropout, smoothing) for limit, dropout, smoothing in PASSES if passes < limit)
-    model: dict[str, object] = dict(width.model)
+    model: dict[str, object] = {} if sizes_given else dict(rung.model)
     if "model.dropout" not in given:
         model["dropout"] = dropout
     training: dict[str, object] = {"adapt": False}
-    training |= {name: value for name, value in width.training.items() if f"training.{name}" not in settled}
+    training |= {name: value for name, value in rung.training.items() if f"training.{name}" not in settled}
     if "training.label_smoothing" not in given:
         training["label_smoothing"] = smoothing
     chosen = recipe.model_copy(

@@ -1,12 +1,12 @@
 import torch
 
-from pellucid.training.adapt import PASSES, WIDTHS, adapt, expected_tokens, matrix_rate
+from pellucid.training.adapt import LENGTHS, PASSES, adapt, expected_tokens, matrix_rate
 from pellucid.training.recipe import load_recipe
 
 
 def test_a_short_run_gets_a_smaller_model_without_dropout() -> None:
     recipe, said = adapt(load_recipe("fast"), frozenset(), 2e6, 1_000_000)
-    assert recipe.model.d_model == WIDTHS[0][1].model["d_model"]
+    assert recipe.model.d_model == LENGTHS[0][1].model["d_model"]
     assert (recipe.model.dropout, recipe.training.label_smoothing) == (0.0, 0.0)
     assert "2.0 passes" in said[0]
 
@@ -32,7 +32,14 @@ def test_a_batch_that_is_given_stays() -> None:
     given = {"training.batch_tokens": 500, "training.learning_rate": 1e-3}
     recipe, _ = adapt(load_recipe("fast", given), given.keys(), 2e7, 1_000_000)
     assert (recipe.training.batch_tokens, recipe.training.learning_rate) == (500, 1e-3)
-    assert recipe.model.d_model == WIDTHS[-1][1].model["d_model"]
+    assert recipe.model.d_model == LENGTHS[-1][1].model["d_model"]
+
+
+def test_sizes_that_are_given_leave_the_training_to_the_length_of_the_run() -> None:
+    given = {"model.d_model": 512, "model.n_heads": 8}
+    recipe, said = adapt(load_recipe("fast", given), given.keys(), 2e7, 1_000_000)
+    assert (recipe.model.d_model, recipe.training.batch_tokens, recipe.training.learning_rate) == (512, 1792, 2e-3)
+    assert "d_model" not in said[0]
 
 
 def test_what_is_given_is_left_alone() -> None:
