@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from pellucid.cli import console
+from pellucid.errors import UserError
 
 if TYPE_CHECKING:
-    from pellucid.word2vec import WordVectors
+    from pellucid.word2vec import Format, WordVectors
 
-__all__ = ["DEFAULT_FILE", "FileOptions", "Form", "opened"]
+__all__ = ["DEFAULT_FILE", "FileOptions", "Form", "check_new", "opened"]
 
 Form = Literal["native", "word2vec-text", "word2vec-binary", "glove", "fasttext"]
 """The same as `pellucid.word2vec.Format`, which would load NumPy before there is anything to read."""
@@ -60,3 +61,23 @@ def opened(path: Path, options: FileOptions = DEFAULT_FILE) -> WordVectors:
     for oddity in vectors.report.oddities if vectors.report else ():
         console.warn(f"{oddity.message} ({oddity.place})")
     return vectors
+
+
+def check_new(output: Path, form: Form | None, overwrite: bool) -> Format:
+    """Return the form that vectors are written in, by the output's name unless given.
+
+    Raises:
+        UserError: if something stands there and may not be replaced, or nothing can be written there.
+    """
+    from pellucid.word2vec.files import check_place, format_by_name
+
+    chosen = form or format_by_name(output)
+    check_place(output, chosen)
+    there = (output / "config.json").is_file() if chosen == "native" else output.is_file()
+    if there and not overwrite:
+        raise UserError(
+            f"{output} {'holds word vectors' if chosen == 'native' else 'exists'} already",
+            where=str(output),
+            hint="Add `--overwrite` to replace it, or name another place.",
+        )
+    return chosen

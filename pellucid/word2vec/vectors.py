@@ -380,7 +380,7 @@ class WordVectors:
     def save(
         self,
         path: str | Path,
-        format: Format = "native",
+        format: Format | None = None,
         *,
         float16: bool = False,
         escape: bool = False,
@@ -390,7 +390,8 @@ class WordVectors:
         Args:
             path: a folder for the native form, which holds any word, output vectors, counts and metadata; a file for
                 the others, which hold words and input vectors only, packed if its name ends in `.gz`, `.xz` or `.zst`.
-            format: native, word2vec-text, word2vec-binary, glove or fasttext.
+            format: native, word2vec-text, word2vec-binary, glove or fasttext; by the name's ending unless given:
+                `.txt` is word2vec-text, `.bin` word2vec-binary, `.vec` fasttext, anything else native.
             float16: write two bytes a number (word2vec-binary only; not for gensim).
             escape: write spaces, line feeds and the like in words as `\s`, `\n`, …; without it, such words are refused
                 by all forms but the native one.
