@@ -1,4 +1,4 @@
-"""Pellucid: train translators from your own text, on the machine you have, and see every number that makes them work.
+"""Pellucid: train word vectors and translators from your own text, and see every number that makes them work.
 
 The public names load what they need when they are first used: `import pellucid` loads neither PyTorch nor Numba.
 """
@@ -9,7 +9,7 @@ from pellucid.lazy import lazy_names
 
 if TYPE_CHECKING:
     from pellucid.errors import UserError
-    from pellucid.generation.load import load
+    from pellucid.generation.open_model import load
     from pellucid.generation.translation import Translation
     from pellucid.training.train_translator import train_translator
     from pellucid.word2vec.vectors import WordVectors
@@ -24,7 +24,7 @@ __getattr__, __dir__ = lazy_names(
         "Translation": "generation.translation",
         "UserError": "errors",
         "WordVectors": "word2vec.vectors",
-        "load": "generation.load",
+        "load": "generation.open_model",
         "train_translator": "training.train_translator",
     },
 )

@@ -55,10 +55,10 @@ def evaluate(
     if not files:
         raise UsageError("no test set was given", hint="Name a .tsv, .tmx or .jsonl file, or two aligned text files.")
     from pellucid.evaluation.corpus_scores import compare_systems, score_translations
-    from pellucid.generation.load import load
+    from pellucid.generation.load import load_translator
 
-    translator = load(folder, device=flags.device, precision=flags.precision)
-    other = None if compare is None else load(compare, device=flags.device, precision=flags.precision)
+    translator = load_translator(folder, device=flags.device, precision=flags.precision)
+    other = None if compare is None else load_translator(compare, device=flags.device, precision=flags.precision)
     source_lang = source_lang or translator.source_language
     target_lang = target_lang or translator.target_language
     pairs = [(pair.source, pair.target) for pair in usable_pairs(files, source_lang, target_lang)]
