@@ -336,7 +336,7 @@ def _ripa(vectors: WordVectors, words: Sequence[str], pairs: Sequence[str], as_j
 def _words_of(file: Path) -> list[str]:
     from pellucid.corpus.text_files import read_lines
 
-    words = [line.decode("utf-8", errors="replace").strip() for _, line in read_lines(file)]
+    words = [line.decode("utf-8", errors="replace").removeprefix("\ufeff").strip() for _, line in read_lines(file)]
     return [word for word in words if word]
 
 

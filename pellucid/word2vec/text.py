@@ -130,6 +130,7 @@ def encode_text(
     numbers.remove()
     words_read = int(counted.counts.sum())
     words = tuple(counted.words[number] for number in order.tolist())
+    _refuse_surrogates(words)
     return EncodedText(words, counted.counts[order], store, words_read, len(counted.words))
 
 
@@ -141,16 +142,18 @@ def _read_words(files: Sequence[Path], writer: IdStoreWriter, on_progress: Calla
         rest = next(blocks, b"")
         refuse_utf16(file, rest)
         begun = len(rest)
+        ended = not begun or rest.endswith(b"\n")  # whether all that was read so far is whole lines
         rest = rest.removeprefix(_MARK)
         open_words = 0  # of the sentence that has not ended yet
         kept: list[NDArray[numpy.int32]] = []
         for block in chain(blocks, [None]):
             scan = table.scan(rest, block is None)
+            ended = block.endswith(b"\n") if block else ended
             kept.append(scan.numbers)
             if len(scan.ends) or block is None:
                 whole = numpy.concatenate(kept)
                 ends = scan.ends + open_words
-                if block is None and len(whole) > (ends[-1] if len(ends) else 0):
+                if block is None and not ended:
                     ends = numpy.append(ends, len(whole))
                 last = int(ends[-1]) if len(ends) else 0
                 writer.extend(whole[:last], numpy.diff(ends, prepend=0))
@@ -216,6 +219,18 @@ def _checked(sentences: Iterable[Any]) -> Iterator[list[str]]:
                     f"expected words that are strings, got {word!r} in sentence {number}", hint="Write it as str(…)."
                 )
         yield words
+
+
+def _refuse_surrogates(words: Sequence[str]) -> None:
+    """Refuse before the training what no file could hold after it."""
+    try:
+        "".join(words).encode("utf-8")
+    except UnicodeEncodeError as error:
+        bad = next(word for word in words if any("\ud800" <= letter <= "\udfff" for letter in word))
+        raise UserError(
+            f"the word {bad!r} holds a lone surrogate: half a character, which no file can hold",
+            hint="Read its text again as UTF-8, or leave the word out.",
+        ) from error
 
 
 def _lines(files: Sequence[Path], cut: Segmenter, on_progress: Callable[[int], None] | None) -> Iterator[list[str]]:

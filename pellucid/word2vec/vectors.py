@@ -160,7 +160,7 @@ class WordVectors:
         found = [self.vocabulary.find(word) for word in words]
         unknown = [word for word, row in zip(words, found, strict=True) if row is None]
         if unknown:
-            raise self._unknown(list(dict.fromkeys(unknown)))
+            raise self._unknown(unknown)
         return [row for row in found if row is not None]
 
     def similarity(self, one: Query, other: Query) -> float:
@@ -328,6 +328,9 @@ class WordVectors:
             n: how many neighbours.
             measures: scores of interest, each a function of vectors; every one gets its interval.
             settings: as for `train`, and `documents`, `confidence`, `threads`, `on_run`: see `stability.stability`.
+
+        Raises:
+            UserError: for a word that is not in the vocabulary, fewer than 2 runs or documents, or as `train`.
         """
         from pellucid.word2vec.stability import stability
 
@@ -341,7 +344,7 @@ class WordVectors:
         Args:
             corpus: the files that the vectors were trained on, or others.
             examples: how many places each gets, at most.
-            reading: `tokenizer` and `lowercase`, as in the training.
+            reading: `tokenizer` and `lowercase`; as in the training unless given.
         """
         from pellucid.word2vec.concordance import neighbours_in_text
 
@@ -458,6 +461,7 @@ class WordVectors:
 
     def cosines(self, words: Sequence[str], direction: Floats) -> Floats:
         """Return the cosine of each word with a direction of length 1, float64 [words]."""
+        words = [words] if isinstance(words, str) else words
         rows = self.rows(words)
         for word, row in zip(words, rows, strict=True):
             if self.directions.zero[row]:
@@ -471,11 +475,12 @@ class WordVectors:
         return self.rows(query) if _is_words(query) else []  # type: ignore[arg-type]
 
     def _unknown(self, words: list[Any]) -> UnknownWordError:
-        shown = ", ".join(map(repr, words[:5])) + (f" and {len(words) - 5:,} more" if len(words) > 5 else "")
+        names = list(dict.fromkeys(map(repr, words)))
+        shown = ", ".join(names[:5]) + (f" and {len(names) - 5:,} more" if len(names) > 5 else "")
         near = {word: nearest_spellings(self.vocabulary, word) for word in words[:3] if isinstance(word, str)}
         hints = [f"spelt most like {word!r}: {', '.join(map(repr, found))}" for word, found in near.items() if found]
         return UnknownWordError(
-            f"{shown} {'is' if len(words) == 1 else 'are'} not among the {len(self):,} words",
+            f"{shown} {'is' if len(names) == 1 else 'are'} not among the {len(self):,} words",
             hint="; ".join(hints) or "Words are compared letter by letter, capitals too; rare ones are often left out.",
         )
 
