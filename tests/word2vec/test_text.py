@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pellucid.corpus.text_files import read_lines
 from pellucid.errors import UserError
 from pellucid.tokenizers import TokenizerConfig, train_tokenizer
 from pellucid.word2vec.text import EncodedText, encode_text
@@ -116,6 +117,30 @@ def test_large_texts_are_renumbered_block_by_block(tmp_path: Path, monkeypatch: 
     found = encode_text(text, tmp_path, min_count=1)
     assert sentences_of(found) == text
     assert not (tmp_path / "numbers").exists()
+
+
+@pytest.mark.parametrize(
+    "content", ["a b\n  ", "a b\n\t", "a b\n\ufeff", "a b\n\n \u3000", "", " ", "\ufeff", "a b", "\n\n"]
+)
+@pytest.mark.parametrize("block", [1, 3, 1 << 18])
+def test_a_sentence_is_a_line_whatever_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str, block: int
+) -> None:
+    """Line numbers of the file are numbers of sentences: resampling documents rests on it."""
+    monkeypatch.setattr("pellucid.corpus.text_files._READ_BYTES", block)
+    path = tmp_path / "a.txt"
+    path.write_text(content, encoding="utf-8")
+    (tmp_path / "b.txt").write_text("c d\ne f\n", encoding="utf-8")
+    found = encode_text([path, tmp_path / "b.txt"], tmp_path, min_count=1)
+    assert len(found.ids) == len(list(read_lines(path))) + 2
+    assert sentences_of(found)[-2:] == [["c", "d"], ["e", "f"]]
+
+
+def test_half_a_character_is_refused_before_the_training(tmp_path: Path) -> None:
+    text = [["the", "c\ud83dt"], ["the", "dog"]]
+    with pytest.raises(UserError, match=r"the word 'c\\ud83dt' holds a lone surrogate"):
+        encode_text(text, tmp_path, min_count=1)
+    assert encode_text([*text, ["dog"]], tmp_path, min_count=2).words == ("the", "dog")
 
 
 def test_any_string_can_be_a_word_of_a_list(tmp_path: Path) -> None:
