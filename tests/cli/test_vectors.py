@@ -172,7 +172,7 @@ def test_what_is_odd_about_a_file_is_a_warning_or_an_error(tmp_path: Path, run_p
     assert shown.stderr == (
         f"warning: the word 'king' stands twice, first in line 2; the first row is kept ({tmp_path / 'v.txt'}:3)\n"
     )
-    strict = run_pellucid("vectors", "similar", tmp_path / "v.txt", "king", "--strict", "--json")
+    strict = run_pellucid("vectors", "similar", tmp_path / "v.txt", "king", "--strict", "--json", "--quiet")
     assert (strict.returncode, strict.stdout) == (1, "")
     assert json.loads(strict.stderr)["where"] == [f"{tmp_path / 'v.txt'}:3"]
 
