@@ -332,6 +332,8 @@ def _start_from_vectors(model: EncoderDecoder, recipe: TranslatorRecipe, prepare
     if recipe.model.embeddings is None:
         return
     vectors = check_vectors(recipe.model.embeddings, recipe.model.d_model)
+    for oddity in vectors.report.oddities if vectors.report else ():
+        asked.talk(f"word vectors: {oddity.message} ({oddity.place})")
     both = (prepared.tokenizers.source, prepared.tokenizers.target)
     for covered in start_embeddings(model, both, vectors, token_counts(prepared.train), asked.folder / DATA):
         asked.talk(covered.as_line())
