@@ -1,5 +1,6 @@
 """`pellucid train vectors`: a text in, a vector for each word out."""
 
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from cyclopts import Parameter
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_FLAGS, Flags
 from pellucid.cli.stopping import STOPPED, Stop
-from pellucid.cli.vector_files import Form, check_new, opened
+from pellucid.cli.vector_files import Form, check_new, opened, size_of
 from pellucid.cli.vector_settings import DEFAULT_SETTINGS, VectorSettings
 from pellucid.errors import UsageError, UserError
 from pellucid.storage.files import write_error
@@ -52,7 +53,7 @@ def vectors(
     if not text:
         raise UsageError("no text was given", where="pellucid train vectors", hint="Name a file, a sentence a line.")
     form = check_new(output, to, overwrite)
-    if any(output.is_file() and file.exists() and output.samefile(file) for file in text):
+    if any(os.path.realpath(output) == os.path.realpath(file) for file in text):
         raise UserError(f"{output} is the text to learn from", where=str(output), hint="Name another file with `-o`.")
     from pellucid.word2vec.config import vectors_config
 
@@ -88,9 +89,7 @@ def _made(
     from pellucid.word2vec.files import check_words
     from pellucid.word2vec.training import Training, encoded_for
 
-    size = sum(file.stat().st_size for file in text if file.is_file())
-    packed = any(file.suffix.lower() in (".gz", ".xz", ".zst") for file in text)
-    with console.progress("Reading", None if packed else size, "bytes") as bar:
+    with console.progress("Reading", size_of(text), "bytes") as bar:
         encoded = encoded_for(text, config, folder, start, bar.advance)
     console.say(
         f"{encoded.words_read:,} words, {encoded.different:,} different, {len(encoded.words):,} of them "

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_FLAGS, Flags
 from pellucid.cli.stopping import STOPPED, Stop
-from pellucid.cli.vector_files import DEFAULT_FILE, FileOptions, opened
+from pellucid.cli.vector_files import DEFAULT_FILE, FileOptions, opened, size_of
 from pellucid.cli.vector_settings import DEFAULT_SETTINGS, VectorSettings
 from pellucid.errors import UsageError
 
@@ -144,8 +144,7 @@ def neighbours(
     from pellucid.word2vec.concordance import neighbours_in_text
 
     asked = opened(vectors, file)
-    size = sum(path.stat().st_size for path in corpus if path.is_file())
-    with console.progress("Reading", size, "bytes") as bar:
+    with console.progress("Reading", size_of(corpus), "bytes") as bar:
         found = neighbours_in_text(
             asked,
             word,

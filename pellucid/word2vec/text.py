@@ -69,6 +69,12 @@ def files_of(text: Source) -> list[Path] | None:
     Raises:
         UserError: for what is neither.
     """
+    if isinstance(text, str) and any(map(str.isspace, text)) and not _exists(text):
+        raise UserError(
+            f"no such file: {text[:80]!r}",
+            hint="One string is a file's name. A text at hand is given as lists of words: "
+            "[line.split() for line in text.splitlines()].",
+        )
     if isinstance(text, str | Path):
         return [Path(text)]
     if isinstance(text, bytes | bytearray | dict) or not isinstance(text, Iterable):
@@ -79,6 +85,13 @@ def files_of(text: Source) -> list[Path] | None:
     if isinstance(text, Sequence) and text and all(isinstance(file, Path) for file in text):
         return [Path(str(file)) for file in text]
     return None
+
+
+def _exists(name: str) -> bool:
+    try:
+        return Path(name).exists()
+    except (OSError, ValueError):  # far too long, or with a NUL in it
+        return False
 
 
 def encode_text(

@@ -198,6 +198,16 @@ def test_going_on_needs_as_many_numbers(tmp_path: Path) -> None:
         Training(text, VectorsConfig(), start=trained(text))
 
 
+def test_a_model_too_large_for_the_memory_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*shape: int) -> None:
+        raise MemoryError
+
+    text = encoded(tmp_path, sentences(50, 10))
+    monkeypatch.setattr("pellucid.word2vec.rounds.new_rows", refused)
+    with pytest.raises(UserError, match=r"no room in memory for two matrices of \d+ words by 100 numbers, 0.0 GB"):
+        Training(text, VectorsConfig())
+
+
 def test_a_rate_far_too_high_is_an_error_and_no_vectors(tmp_path: Path) -> None:
     text = encoded(tmp_path, sentences(300, 20))
     with pytest.raises(UserError, match="left the finite numbers"):

@@ -65,10 +65,11 @@ def read_vectors(
         UserError: if it is missing, is of another kind, or does not tell clearly what it is.
     """
     _check_format(format)
-    if Path(path).is_dir() or format == "native":
+    folder = os.path.isdir(path)
+    if folder or format == "native":
         if format not in (None, "native"):
             raise UserError(f"{path} is a folder, and {format} is a file", where=str(path), hint=_files_in(path))
-        if Path(path).is_dir() and not (Path(path) / "config.json").is_file() and (hint := _files_in(path)):
+        if folder and not (Path(path) / "config.json").is_file() and (hint := _files_in(path)):
             raise UserError(f"{path} is a folder, expected vectors", where=str(path), hint=hint)
         return read_native(path)
     form = sniff(path, format, float16)
