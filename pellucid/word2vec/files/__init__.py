@@ -101,12 +101,12 @@ def write_vectors(
     format = format or format_by_name(path)
     if float16 and format != "word2vec-binary":
         raise UserError(f"two bytes a number are there for word2vec-binary, not for {format}")
+    if format == "native" and escape:
+        raise UserError("the native form holds any word: nothing is escaped in it")
+    check_place(path, format)
     if format == "native":
-        if escape:
-            raise UserError("the native form holds any word: nothing is escaped in it")
         save_native(vectors, path)
         return
-    check_place(path, format)
     vocabulary = vectors.vocabulary
     if escape:
         vocabulary = Vocabulary.of(map(escaped_word, vocabulary))
