@@ -211,9 +211,9 @@ def test_nothing_else_is_replaced(tmp_path: Path) -> None:
     for name, form in (("v.txt", "native"), ("v.gz", None)):
         with pytest.raises(UserError, match=f"{name} sounds like a file"):
             vectors.save(tmp_path / name, form)  # type: ignore[arg-type]
-    with pytest.raises(UserError, match="cannot write .*/file is a file"):
+    with pytest.raises(UserError, match=r"cannot write .*/file is a file"):
         vectors.save(tmp_path / "file" / "v")
-    with pytest.raises(UserError, match="cannot write .*/none does not exist"):
+    with pytest.raises(UserError, match=r"cannot write .*/none does not exist"):
         vectors.save(tmp_path / "none" / "v.txt")
     with pytest.raises(UserError, match=r"cannot write .*: file name too long"):
         vectors.save(tmp_path / ("v" * 300))
