@@ -203,11 +203,11 @@ def test_going_on_from_what_is_not_finite_is_refused(tmp_path: Path) -> None:
     rows = numpy.zeros((10, 20))
     rows[7, 3] = numpy.nan
     with pytest.raises(UserError, match=r"the vector of 'w7' \(row 7\) holds a number that is not finite"):
-        Training(text, VectorsConfig(d=20), start=WordVectors([f"w{n}" for n in range(10)], rows))
+        Training(text, vectors_config({"d": 20}), start=WordVectors([f"w{n}" for n in range(10)], rows))
 
 
 def test_one_number_that_is_not_finite_gives_no_vectors(tmp_path: Path) -> None:
-    training = Training(encoded(tmp_path, sentences(200, 150)), VectorsConfig(d=20))
+    training = Training(encoded(tmp_path, sentences(200, 150)), vectors_config({"d": 20}))
     training._trainer.model.inputs[120, 19] = numpy.inf
     with pytest.raises(UserError, match="left the finite numbers"):
         training.vectors()
