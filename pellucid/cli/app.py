@@ -163,6 +163,12 @@ def _wrong_usage(error: CycloptsError) -> UsageError:
 
 def _no_settings(tokens: Sequence[str], settings: Mapping[str, str]) -> UsageError:
     name = next(iter(settings))
+    if list(tokens[:2]) == ["train", "vectors"]:
+        return UsageError(
+            f"word vectors have no setting {name}",
+            where="pellucid train vectors",
+            hint="Theirs are flags without a dot, as --epochs 5; `pellucid train vectors --help` lists them.",
+        )
     return UsageError(
         f"only training takes settings such as --{name}",
         where=" ".join(["pellucid", *[token for token in tokens[:1] if not token.startswith("-")]]),

@@ -15,7 +15,7 @@ from pellucid.errors import UserError
 if TYPE_CHECKING:
     from pellucid.word2vec import Format, WordVectors
 
-__all__ = ["DEFAULT_FILE", "FileOptions", "Form", "check_new", "opened", "size_of"]
+__all__ = ["DEFAULT_FILE", "FileOptions", "Form", "check_new", "opened", "shown", "size_of"]
 
 Form = Literal["native", "word2vec-text", "word2vec-binary", "glove", "fasttext"]
 """The same as `pellucid.word2vec.Format`, which would load NumPy before there is anything to read."""
@@ -60,6 +60,11 @@ def opened(path: Path, options: FileOptions = DEFAULT_FILE) -> WordVectors:
     for oddity in vectors.report.oddities if vectors.report else ():
         console.warn(f"{oddity.message} ({oddity.place})")
     return vectors
+
+
+def shown(word: str) -> str:
+    r"""Return a word as a field of a line: a tab or a line end in it is written as `\t`, `\n` or `\r`."""
+    return word.replace("\t", r"\t").replace("\n", r"\n").replace("\r", r"\r")
 
 
 def size_of(files: Sequence[Path]) -> int | None:

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_FLAGS, Flags
-from pellucid.cli.vector_files import DEFAULT_FILE, FileOptions, Form, check_new, opened
+from pellucid.cli.vector_files import DEFAULT_FILE, FileOptions, Form, check_new, opened, shown
 from pellucid.errors import UsageError
 
 if TYPE_CHECKING:
@@ -215,6 +215,8 @@ def bias(
     if pairs is not None:
         if any(group is not None for group in groups):
             raise UsageError("--pairs does not go with --x --y --a --b", where="pellucid vectors bias")
+        if not words:
+            raise UsageError("no word to score was given", where="pellucid vectors bias")
         _ripa(opened(vectors, file), words, pairs, as_json)
         return
     if words:
@@ -275,7 +277,7 @@ def align(
         console.data_json({**found.as_dict(0), "moved": [one._asdict() for one in moved]})
         return
     for one in moved:
-        console.data(f"{one.word}\t{one.change:.4f}\t{one.p_value:.4g}")
+        console.data(f"{shown(one.word)}\t{one.change:.4f}\t{one.p_value:.4g}")
 
 
 def convert(
@@ -346,4 +348,4 @@ def _records(found: Iterable[Neighbour]) -> list[dict[str, object]]:
 
 def _show(found: Iterable[Neighbour], before: Sequence[str] = ()) -> None:
     for word, score in found:
-        console.data("\t".join([*before, word, f"{score:.4f}"]))
+        console.data("\t".join([*map(shown, [*before, word]), f"{score:.4f}"]))

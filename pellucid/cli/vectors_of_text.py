@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_FLAGS, Flags
 from pellucid.cli.stopping import STOPPED, Stop
-from pellucid.cli.vector_files import DEFAULT_FILE, FileOptions, opened, size_of
+from pellucid.cli.vector_files import DEFAULT_FILE, FileOptions, opened, shown, size_of
 from pellucid.cli.vector_settings import DEFAULT_SETTINGS, VectorSettings
 from pellucid.errors import UsageError
 
@@ -104,7 +104,7 @@ def stability(
     for word, near in found.neighbours.items():
         for one in near:
             mean, low, high = one.cosine
-            console.data(f"{word}\t{one.word}\t{mean:.3f}\t{low:.3f}\t{high:.3f}\t{one.among:.0%}")
+            console.data(f"{shown(word)}\t{shown(one.word)}\t{mean:.3f}\t{low:.3f}\t{high:.3f}\t{one.among:.0%}")
     for name, (mean, low, high) in found.measures.items():
         console.data(f"{name}\t{mean:.3f}\t{low:.3f}\t{high:.3f}")
     return STOPPED if stop.asked else 0
@@ -162,7 +162,7 @@ def neighbours(
         console.data_json({"word": word, "neighbours": records})
         return
     for one in found:
-        console.data(f"{one.word}\t{one.score:.4f}\t{one.sentences}\t{one.shared}")
+        console.data(f"{shown(one.word)}\t{one.score:.4f}\t{one.sentences}\t{one.shared}")
         for place in one.places:
             console.data(f"  {'*' if place.shared else ' '} {place.file}:{place.line}\t{place.text}")
 

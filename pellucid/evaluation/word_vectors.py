@@ -194,7 +194,7 @@ def similarity_correlation(vectors: WordVectors, file: str | Path, *, ignore_cas
             then stands for all.
 
     Raises:
-        UserError: if the file cannot be read, or a line has no score.
+        UserError: if the file cannot be read, a line has no score, or there are none.
     """
     row_of = _rows_by_word(vectors, None, ignore_case)
     fold = str.casefold if ignore_case else str
@@ -205,6 +205,12 @@ def similarity_correlation(vectors: WordVectors, file: str | Path, *, ignore_cas
         if None not in rows:
             judged.append(score)
             cosines.append(vectors.similarity(*(vectors.words[row] for row in rows if row is not None)))
+    if not pairs:
+        raise UserError(
+            f"{file} has neither questions nor judgements",
+            where=str(file),
+            hint="Expected lines as `Athens Greece Oslo Norway` or `tiger cat 7.35`.",
+        )
     return SimilarityScore(spearman(judged, cosines), pairs, len(judged))
 
 

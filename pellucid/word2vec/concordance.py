@@ -85,6 +85,8 @@ def neighbours_in_text(
     Raises:
         UserError: for a word outside the vocabulary, or a text that cannot be read.
     """
+    if examples < 0:
+        raise UserError(f"expected a number of places from 0 on, got examples = {examples}")
     about = vectors.metadata.get("training")
     trained = about if isinstance(about, dict) else {}
     near = vectors.similar(word, n)

@@ -418,7 +418,7 @@ class WordVectors:
             row = int(measured.infinite[0])
             raise UserError(
                 f"the vector of {self.words[row]!r} (row {row}) holds a number that is not finite",
-                hint=f"{len(measured.infinite):,} vectors do; leave these words out, or train again.",
+                hint=f"{len(measured.infinite):,} of {len(self):,} do; leave these words out, or train again.",
             )
         return measured
 

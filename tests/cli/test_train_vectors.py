@@ -67,6 +67,7 @@ def test_a_file_of_another_form_and_going_on(text: Path, tmp_path: Path) -> None
         (["-o", "v"], 2, "no text was given"),
         (["nowhere.txt", "-o", "v"], 1, "no such file"),
         (["words " * 100, "-o", "v"], 1, "name too long"),
+        (["text.txt", "-o", "v", "--training.epochs", "3"], 2, "flags without a dot, as --epochs 5"),
         (["text.txt", "-o", "v", "--window", "0"], 2, "window: input should be greater than or equal to 1"),
         (["text.txt", "-o", "v", "--learning-rate", "0.00001"], 2, "end_learning_rate 0.0001 is above"),
         (["text.txt", "-o", "v", "--tokenizer", "jieba"], 1, "unknown tokenizer 'jieba'"),

@@ -59,6 +59,12 @@ def test_similar_gives_a_line_an_answer(folder: Path, capsys: pytest.CaptureFixt
     assert set(answer(capsys, "similar", folder, "king", "queen")) == {"king", "queen"}
 
 
+def test_an_answer_is_a_line_whatever_is_in_the_word(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    WordVectors(["a\tb", "c\nd\r"], [[1.0], [2.0]]).save(tmp_path / "v")
+    assert run("similar", tmp_path / "v", "a\tb") == 0
+    assert capsys.readouterr().out == "c\\nd\\r\t1.0000\n"
+
+
 def test_analogy_and_odd_one_out(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("analogy", folder, "man", "king", "woman", "-n", 1) == 0
     assert capsys.readouterr().out.startswith("queen\t")
@@ -101,6 +107,7 @@ def test_bias_by_groups_or_by_pairs(folder: Path, capsys: pytest.CaptureFixture[
         ["bias", "king"],
         ["bias", "--x", "king", "--pairs", "man:woman"],
         ["bias", "king", "--pairs", "man"],
+        ["bias", "--pairs", "man:woman"],
         ["bias", "king", "--x", "a", "--y", "b", "--a", "c", "--b", "d"],
         ["similar", "king", "--restrict", "many"],
     ],
@@ -199,6 +206,8 @@ def test_evaluate_takes_analogies_and_judgements(
     assert main(["evaluate", str(folder), str(tmp_path / "q.txt"), str(tmp_path / "s.tsv")]) == 0
     assert "Spearman 1.000, 3 of 4 pairs covered" in capsys.readouterr().out
     assert main(["evaluate", str(folder)]) == 2
+    (tmp_path / "empty").write_text("# nothing\n", encoding="utf-8")
+    assert main(["evaluate", str(folder), str(tmp_path / "empty")]) == 1
     assert main(["evaluate", str(folder), str(tmp_path / "q.txt"), "--compare", str(folder)]) == 2
     assert "Measure both word vectors on the same files" in capsys.readouterr().err
 

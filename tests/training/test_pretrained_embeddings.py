@@ -10,6 +10,7 @@ import pytest
 import pellucid
 from pellucid import WordVectors
 from pellucid.errors import UsageError, UserError
+from pellucid.storage.arrays import map_arrays, write_arrays
 from pellucid.tokenizers import TokenizerConfig, train_tokenizer
 from pellucid.training.pretrained_embeddings import match_pieces
 from pellucid.training.train_translator import train_translator
@@ -86,7 +87,10 @@ def test_what_is_odd_about_the_vectors_is_told_or_refused(pairs_file: PairsFile,
     for _ in train_translator([source], tmp_path / "model", settings=settings, steps=1, talk=told.append):
         pass
     assert any("word vectors: the word 'the' stands twice, first in line 1" in line for line in told)
-    WordVectors(["the", "a"], numpy.full((2, 32), numpy.nan)).save(tmp_path / "nan")
+    WordVectors(["the", "a"], numpy.ones((2, 32))).save(tmp_path / "nan")
+    path = tmp_path / "nan" / "model.safetensors"
+    bad = numpy.full((2, 32), numpy.nan, numpy.float32)
+    write_arrays(path, {**map_arrays(path), "input_vectors": bad})
     with pytest.raises(UserError, match=r"'the' .* holds a number that is not finite"):
         train_translator(
             [source], tmp_path / "m", settings={**SMALL, "model.embeddings": str(tmp_path / "nan")}, steps=1

@@ -147,7 +147,7 @@ def test_fasttext_ends_its_lines_in_a_space(tmp_path: Path) -> None:
 
 def test_numbers_that_are_not_finite_are_not_written(tmp_path: Path) -> None:
     vectors = WordVectors(["a", "b"], [[1.0, 2.0], [numpy.inf, 4.0]])
-    for format in FILES:
+    for format in FORMATS:
         with pytest.raises(UserError, match="the vector of 'b'"):
             vectors.save(tmp_path / "v", format)
     with pytest.raises(UserError, match=r"'a' holds a number above 65,504"):

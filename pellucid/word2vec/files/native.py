@@ -65,8 +65,9 @@ def write_native(vectors: WordVectors, folder: str | Path) -> None:
     """Write the two files of `vectors` into a folder that exists, each whole or not at all.
 
     Raises:
-        UserError: if the metadata are nothing that JSON holds, or the disk refuses.
+        UserError: if a number is not finite, the metadata are nothing that JSON holds, or the disk refuses.
     """
+    _ = vectors.directions  # measured, so that what is not finite is refused, as by all forms
     metadata = dict(vectors.metadata)
     try:
         json.dumps(metadata, allow_nan=False)
