@@ -293,6 +293,8 @@ class WordVectors:
     ) -> WordVectors:
         """Learn vectors from a text; of the same text and settings come the same vectors, to the bit.
 
+        The text's words lie as numbers, 4 bytes each, in the system's folder for temporary files meanwhile (`TMPDIR`).
+
         Args:
             text: a file with a sentence a line, several files as a list of `Path`, or sentences that are lists of
                 words, also from a generator: the text is read once.
