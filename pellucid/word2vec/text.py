@@ -152,7 +152,7 @@ def _read_words(files: Sequence[Path], writer: IdStoreWriter, on_progress: Calla
     table = WordTable()
     for file in files:
         blocks = read_blocks(file)
-        rest = next(blocks, b"")
+        rest = _beginning(blocks)
         refuse_utf16(file, rest)
         begun = len(rest)
         ended = not begun or rest.endswith(b"\n")  # whether all that was read so far is whole lines
@@ -188,6 +188,14 @@ def _read_words(files: Sequence[Path], writer: IdStoreWriter, on_progress: Calla
         return Counted(b"\n".join(words).decode("utf-8").split("\n") if words else [], table.counts)
     except UnicodeDecodeError as error:
         raise _not_utf8(files) from error
+
+
+def _beginning(blocks: Iterator[bytes]) -> bytes:
+    """Return the first block with enough in it for a mark; of packed files blocks may be empty."""
+    begun = b""
+    while len(begun) < len(_MARK) and (block := next(blocks, None)) is not None:
+        begun += block
+    return begun
 
 
 def _read_sentences(

@@ -1,15 +1,17 @@
 import gzip
 import lzma
+import random
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pellucid.corpus.text_files import read_lines
+from pellucid.corpus.text_files import read_blocks, read_lines
 from pellucid.errors import UserError
 from pellucid.tokenizers import TokenizerConfig, train_tokenizer
 from pellucid.word2vec.text import EncodedText, encode_text
@@ -49,6 +51,21 @@ def test_packed_files_marks_and_missing_line_ends_are_read(tmp_path: Path) -> No
     files = [tmp_path / name for name in ("a.txt", "b.txt.gz", "c.txt.xz")]
     found = encode_text(files, tmp_path, min_count=1)
     assert sentences_of(found) == [["the", "cat"], ["the", "猫"]] * 3
+
+
+@pytest.mark.parametrize("block", [1, 2, 1 << 18])
+def test_a_mark_goes_however_the_first_bytes_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+    monkeypatch.setattr("pellucid.corpus.text_files._READ_BYTES", block)
+    (tmp_path / "a.txt").write_bytes("\ufeffthe cat\n".encode())
+    assert encode_text(tmp_path / "a.txt", tmp_path, min_count=1).words == ("the", "cat")
+
+
+def test_a_mark_goes_where_the_first_bytes_of_an_archive_unpack_to_nothing(tmp_path: Path) -> None:
+    draw = random.Random(1)  # words that pack badly: the first 16 KiB of the archive are not yet a whole block of zstd
+    content = "\ufeffthe cat\n" + "\n".join(draw.randbytes(20).hex() for _ in range(5000))
+    (tmp_path / "a.zst").write_bytes(zstandard.compress(content.encode()))
+    assert next(read_blocks(tmp_path / "a.zst")) == b""
+    assert encode_text(tmp_path / "a.zst", tmp_path, min_count=1).words[:2] == ("the", "cat")
 
 
 def test_a_line_that_is_no_utf8_is_named(tmp_path: Path) -> None:
