@@ -147,7 +147,8 @@ def ripa(vectors: WordVectors, words: Sequence[str], pairs: Sequence[tuple[str, 
     """
     if not len(pairs):
         raise UserError("expected pairs of words for the relation, got none", hint='Give some as ("man", "woman").')
-    for pair in pairs:
+    given: Sequence[Any] = pairs
+    for pair in given:
         if isinstance(pair, str) or len(pair) != 2:
             raise UserError(f"expected pairs of words, got {pair!r}", hint='Give a list: [("man", "woman"), …].')
     words = [words] if isinstance(words, str) else words

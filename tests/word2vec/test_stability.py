@@ -69,13 +69,14 @@ def test_ranges_follow_each_other() -> None:
 
 def test_what_cannot_be_asked_is_refused() -> None:
     text = sentences(50, 20)
-    for words, options, message in [
+    cases: list[tuple[Any, dict[str, Any], str]] = [
         ([], {}, "nothing is asked about"),
         (["w1"], {"runs": 1}, "expected 2 runs or more"),
         (["nobody"], {}, "'nobody' is not among"),
         ("nobody", {}, "'nobody' is not among"),
         ([], {"measures": {"near": lambda v: v.similarity("w1", "nobody")}}, "'nobody' is not among"),
-    ]:
+    ]
+    for words, options, message in cases:
         with pytest.raises(UserError, match=message):
             WordVectors.stability(text, words, **{**SETTINGS, **options})
     with pytest.raises(UserError, match="the text has one"):
