@@ -17,12 +17,23 @@ COMMANDS = (
     ("demo",),
     ("doctor",),
     ("train", "translator"),
+    ("train", "vectors"),
     ("train", "settings"),
     ("translate",),
     ("score",),
     ("evaluate",),
     ("align",),
     ("info",),
+    ("vectors", "similar"),
+    ("vectors", "analogy"),
+    ("vectors", "odd-one-out"),
+    ("vectors", "axis"),
+    ("vectors", "bias"),
+    ("vectors", "align"),
+    ("vectors", "neighbours"),
+    ("vectors", "stability"),
+    ("vectors", "map"),
+    ("vectors", "convert"),
 )
 
 HEAD = """# Commands

@@ -1,4 +1,4 @@
-"""Pellucid: train translators from your own text, on the machine you have, and see every number that makes them work.
+"""Pellucid: train word vectors and translators from your own text, and see every number that makes them work.
 
 The public names load what they need when they are first used: `import pellucid` loads neither PyTorch nor Numba.
 """
@@ -9,11 +9,12 @@ from pellucid.lazy import lazy_names
 
 if TYPE_CHECKING:
     from pellucid.errors import UserError
-    from pellucid.generation.load import load
+    from pellucid.generation.open_model import load
     from pellucid.generation.translation import Translation
     from pellucid.training.train_translator import train_translator
+    from pellucid.word2vec.vectors import WordVectors
 
-__all__ = ["Translation", "UserError", "__version__", "load", "train_translator"]
+__all__ = ["Translation", "UserError", "WordVectors", "__version__", "load", "train_translator"]
 
 __version__ = "0.1.0"
 
@@ -22,7 +23,8 @@ __getattr__, __dir__ = lazy_names(
     {
         "Translation": "generation.translation",
         "UserError": "errors",
-        "load": "generation.load",
+        "WordVectors": "word2vec.vectors",
+        "load": "generation.open_model",
         "train_translator": "training.train_translator",
     },
 )

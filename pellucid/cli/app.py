@@ -30,34 +30,59 @@ _COMMANDS = {
     "doctor": ("pellucid.cli.doctor:doctor", "Say what is wrong with a text, by file and line."),
     "translate": ("pellucid.cli.translate:translate", "Translate a text with a trained model."),
     "score": ("pellucid.cli.score:score", "Give the log-probability of given translations, per token and in total."),
-    "evaluate": ("pellucid.cli.evaluate:evaluate", "Measure a translator: BLEU and chrF with signatures."),
+    "evaluate": (
+        "pellucid.cli.evaluate:evaluate",
+        "Measure a translator (BLEU, chrF) or word vectors (analogies, similarity).",
+    ),
     "align": ("pellucid.cli.align:align", "Align the words of parallel text."),
     "info": ("pellucid.cli.info:info", "Say what a model is: sizes, parameters by part, data, training, scores."),
 }
 _TRAIN_COMMANDS = {
     "translator": ("pellucid.cli.train:translator", "Train a translator from sentence pairs."),
+    "vectors": ("pellucid.cli.train_vectors:vectors", "Train word vectors from a text."),
     "settings": (
         "pellucid.cli.recipe_settings:recipe_settings",
         "List the settings of a recipe, each with what it is.",
     ),
 }
+_VECTORS_COMMANDS = {
+    "similar": ("pellucid.cli.vectors:similar", "Find the words of highest cosine with a word."),
+    "analogy": ("pellucid.cli.vectors:analogy", "Find the word that is to C as B is to A."),
+    "odd-one-out": ("pellucid.cli.vectors:odd_one_out", "Find the word that does not belong."),
+    "axis": ("pellucid.cli.vectors:axis", "Place words on the axis between two groups."),
+    "bias": ("pellucid.cli.vectors:bias", "Test whether words lean, by WEAT or RIPA."),
+    "align": ("pellucid.cli.vectors:align", "Say which words have moved between two spaces."),
+    "neighbours": (
+        "pellucid.cli.vectors_of_text:neighbours",
+        "Find a word's neighbours and the sentences they stand in.",
+    ),
+    "stability": (
+        "pellucid.cli.vectors_of_text:stability",
+        "Say how far neighbours and cosines can be trusted, by many trainings.",
+    ),
+    "map": ("pellucid.cli.vectors_of_text:vector_map", "Draw words as a map, one page for the browser."),
+    "convert": ("pellucid.cli.vectors:convert", "Turn one form of word vectors into another."),
+}
+_GROUPS = {"train": _TRAIN_COMMANDS, "vectors": _VECTORS_COMMANDS}
 
 
 def build_app() -> App:
     """Return the commands of `pellucid`; none of their modules is loaded yet."""
     app = App(
         name="pellucid",
-        help="Train translators from your own text, and see every number that makes them work.",
+        help="Train word vectors and translators from your own text, and see every number that makes them work.",
         version=pellucid.__version__,
         help_format="plaintext",
         result_action="return_value",
     )
     train = App(name="train", help="Train a model from your own text.", sort_key=2)
+    vectors = App(name="vectors", help="Ask word vectors, and convert their files.", sort_key=len(_COMMANDS) + 1)
     for place, (name, (path, help_line)) in enumerate(_COMMANDS.items()):
         app.command(path, name=name, help=help_line, sort_key=place if place < 2 else place + 1)
-    for name, (path, help_line) in _TRAIN_COMMANDS.items():
-        train.command(path, name=name, help=help_line)
-    app.command(train)
+    for group, commands in ((train, _TRAIN_COMMANDS), (vectors, _VECTORS_COMMANDS)):
+        for name, (path, help_line) in commands.items():
+            group.command(path, name=name, help=help_line)
+        app.command(group)
     return app
 
 
@@ -111,7 +136,7 @@ def _parse(app: App, tokens: list[str]) -> tuple[Callable[..., Any], BoundArgume
 
 def _unknown_command(error: UnknownCommandError) -> UsageError:
     words = list(error.command_chain or ())
-    known = list(_TRAIN_COMMANDS if words == ["train"] else ["train", *_COMMANDS])
+    known = list(_GROUPS.get(" ".join(words), ["train", *_COMMANDS, "vectors"]))
     name = (error.unused_tokens or [""])[0]
     if name.startswith("-"):
         return UsageError(f"unknown option {name}", where="pellucid", hint="`pellucid --help` lists the commands.")
@@ -138,6 +163,12 @@ def _wrong_usage(error: CycloptsError) -> UsageError:
 
 def _no_settings(tokens: Sequence[str], settings: Mapping[str, str]) -> UsageError:
     name = next(iter(settings))
+    if list(tokens[:2]) == ["train", "vectors"]:
+        return UsageError(
+            f"word vectors have no setting {name}",
+            where="pellucid train vectors",
+            hint="Theirs are flags without a dot, as --epochs 5; `pellucid train vectors --help` lists them.",
+        )
     return UsageError(
         f"only training takes settings such as --{name}",
         where=" ".join(["pellucid", *[token for token in tokens[:1] if not token.startswith("-")]]),

@@ -132,9 +132,9 @@ def _write_pairs(path: Path, pairs: Sequence[DemoPair]) -> None:
 
 
 def _translate(data: DemoData, folder: Path, device: str) -> "list[Translation]":
-    from pellucid.generation.load import load
+    from pellucid.generation.load import load_translator
 
-    model = load(folder, device=device)
+    model = load_translator(folder, device=device)
     with console.progress("Translating unseen sentences", len(data.test)) as bar:
         return model.translate([pair.source for pair in data.test], alignment=True, on_progress=bar.advance)
 

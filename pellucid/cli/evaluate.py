@@ -1,4 +1,4 @@
-"""`pellucid evaluate`: how good a translator is on a test set, and whether another is better."""
+"""`pellucid evaluate`: how good a model is: a translator on a test set, perhaps beside another; word vectors."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +11,7 @@ from pellucid.cli.pairs import usable_pairs
 from pellucid.cli.translate import DEFAULT_SEARCH, SearchOptions
 from pellucid.corpus.counts import counted
 from pellucid.errors import UsageError, UserError
+from pellucid.storage.model_folder import read_config
 
 if TYPE_CHECKING:
     from pellucid.evaluation.corpus_scores import Comparison
@@ -24,6 +25,7 @@ def evaluate(
     /,
     *files: Path,
     compare: Path | None = None,
+    restrict: int = 30_000,
     source_lang: str | None = None,
     target_lang: str | None = None,
     seed: int = 1,
@@ -31,24 +33,38 @@ def evaluate(
     search: SearchOptions = DEFAULT_SEARCH,
     flags: ModelFlags = DEFAULT_MODEL_FLAGS,
 ) -> None:
-    """Translate a test set and measure BLEU and chrF by sacreBLEU, with their signatures.
+    """Translate a test set and measure BLEU and chrF by sacreBLEU, with their signatures; or measure word vectors.
 
     Args:
-        folder: Folder of the model.
-        files: A .tsv, .tmx or .jsonl file of pairs, or two aligned text files, source first.
+        folder: Folder of the model; of word vectors also a file.
+        files: A .tsv, .tmx or .jsonl file of pairs, or two aligned text files, source first. For word vectors: files of
+            analogy questions (questions-words.txt) or of judged similarity (WordSim-353, SimLex-999).
         compare: Folder of a second model; tells by paired bootstrap whether the two differ.
+        restrict: Words among which word vectors answer analogies: the most frequent ones, so many.
         source_lang: Code of the source language, where a file has several; the model's unless given.
         target_lang: Code of the target language; it decides how BLEU splits words.
         seed: Seed of the bootstrap's draws.
-        as_json: Print one JSON object: bleu, chrf, signatures, pairs, target_lang, and compare if asked for.
+        as_json: Print one JSON object: bleu, chrf, signatures, pairs, target_lang, and compare if asked for; for word
+            vectors analogies and similarity, for each file, with coverage.
     """
+    if _is_vectors(folder):
+        from pellucid.cli.evaluate_vectors import evaluate_vectors
+
+        if compare is not None:
+            raise UsageError(
+                "--compare is for translators",
+                where="--compare",
+                hint=f"Measure both word vectors on the same files: `pellucid evaluate {compare} …`.",
+            )
+        evaluate_vectors(folder, files, restrict, as_json)
+        return
     if not files:
         raise UsageError("no test set was given", hint="Name a .tsv, .tmx or .jsonl file, or two aligned text files.")
     from pellucid.evaluation.corpus_scores import compare_systems, score_translations
-    from pellucid.generation.load import load
+    from pellucid.generation.load import load_translator
 
-    translator = load(folder, device=flags.device, precision=flags.precision)
-    other = None if compare is None else load(compare, device=flags.device, precision=flags.precision)
+    translator = load_translator(folder, device=flags.device, precision=flags.precision)
+    other = None if compare is None else load_translator(compare, device=flags.device, precision=flags.precision)
     source_lang = source_lang or translator.source_language
     target_lang = target_lang or translator.target_language
     pairs = [(pair.source, pair.target) for pair in usable_pairs(files, source_lang, target_lang)]
@@ -78,6 +94,11 @@ def evaluate(
         console.data_json(result)
     else:
         _show(result, compared)
+
+
+def _is_vectors(path: Path) -> bool:
+    """Tell whether word vectors stand there: a folder that says so, or a file, since other models are folders."""
+    return path.is_file() or ((path / "config.json").is_file() and read_config(path)["kind"] == "vectors")
 
 
 def _translate_all(translator: "Translator", sources: list[str], search: SearchOptions) -> list[str]:

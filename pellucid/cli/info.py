@@ -54,7 +54,7 @@ def describe(folder: Path) -> dict[str, Any]:
         "folder": str(folder),
         "kind": config.pop("kind"),
         "config": config,
-        "parameters": parameters_by_part(read_shapes(weights)) if weights.is_file() else {},
+        "parameters": parameters_by_part(_weights(read_shapes(weights))) if weights.is_file() else {},
         "bytes": weights.stat().st_size if weights.is_file() else 0,
         "report": read_json(report) if report.is_file() else {},
         "training": _training(folder),
@@ -73,6 +73,11 @@ def parameters_by_part(shapes: Mapping[str, TensorShape]) -> dict[str, int]:
         part = ".".join(words[:2]) or name
         counts[part] = counts.get(part, 0) + tensor.size
     return {**dict(sorted(counts.items())), "total": sum(counts.values())}
+
+
+def _weights(shapes: Mapping[str, TensorShape]) -> dict[str, TensorShape]:
+    """Return the tensors that are weights: not word vectors' vocabulary and counts, which are whole numbers."""
+    return {name: tensor for name, tensor in shapes.items() if tensor.dtype.startswith(("F", "BF"))}
 
 
 def _training(folder: Path) -> dict[str, Any]:

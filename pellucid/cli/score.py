@@ -39,9 +39,9 @@ def score(
     if not files:
         raise UsageError("no pairs were given", hint="Name a .tsv, .tmx or .jsonl file, or two aligned text files.")
     from pellucid.evaluation.scoring import PairScore, score_pairs
-    from pellucid.generation.load import load
+    from pellucid.generation.load import load_translator
 
-    translator = load(folder, device=flags.device, precision=flags.precision)
+    translator = load_translator(folder, device=flags.device, precision=flags.precision)
     pairs = usable_pairs(files, source_lang or translator.source_language, target_lang or translator.target_language)
     total, tokens, count = 0.0, 0, 0
 

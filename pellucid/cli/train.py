@@ -1,24 +1,20 @@
 """`pellucid train translator`: two files in, a translator out."""
 
-import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_TRAINING_FLAGS, Settings, TrainingFlags
+from pellucid.cli.stopping import STOPPED, Stop
 from pellucid.errors import UsageError
 
 if TYPE_CHECKING:
     from pellucid.training.state import Step, Validation
 
 __all__ = ["show_training", "translator"]
-
-STOPPED = 130  # exit code of a program that Ctrl-C ended
 
 
 def translator(
@@ -99,7 +95,7 @@ def show_training(run: Iterator["Step"], what_is_kept: Callable[[bool], str]) ->
     Returns:
         The exit code, 0 or 130.
     """
-    stop = _Stop()
+    stop = Stop("Stopping after this step, with a checkpoint")
     with stop.heeded(), console.progress("Training", 100, "%") as bar:
         try:
             for step in run:
@@ -150,27 +146,3 @@ def _say_validation(step: "Step", found: "Validation") -> None:
         source, translation, reference = found.sample
         for name, text in (("source", source), ("now", translation), ("reference", reference)):
             console.say(f"      {name:>9}: {text}")
-
-
-class _Stop:
-    """What Ctrl-C does: it breaks off, or, where it is asked to wait, is noted; a second one breaks off then too."""
-
-    def __init__(self) -> None:
-        self.waits = False
-        self.asked = False
-
-    @contextmanager
-    def heeded(self) -> Iterator[None]:
-        """Let Ctrl-C do that within the block."""
-        before = signal.signal(signal.SIGINT, self._note)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, before)
-
-    def _note(self, number: int, frame: FrameType | None) -> None:
-        if self.asked or not self.waits:
-            raise KeyboardInterrupt
-        self.asked = True
-        with suppress(RuntimeError):  # that stderr was just being written to
-            console.say("Stopping after this step, with a checkpoint; Ctrl-C once more stops at once.")

@@ -130,9 +130,9 @@ def translate(
             source_tokens and tokens where asked for.
     """
     file = _input(files, text)
-    from pellucid.generation.load import load
+    from pellucid.generation.load import load_translator
 
-    translator = load(folder, device=flags.device, precision=flags.precision)
+    translator = load_translator(folder, device=flags.device, precision=flags.precision)
     settings = search.settings()
     form = _Form(translator.settings(**settings).n_best, confidence, alignment, as_json)
     if text is not None:

@@ -16,7 +16,7 @@ import zstandard
 
 from pellucid.errors import UserError
 
-__all__ = ["DamagedArchive", "plain_suffix", "read_blocks", "read_lines"]
+__all__ = ["DamagedArchive", "plain_suffix", "read_blocks", "read_lines", "refuse_utf16"]
 
 _READ_BYTES = 1 << 18
 _LONGEST_LINE = 1 << 26  # bytes; no text has such lines, but a file of another kind has
@@ -56,7 +56,7 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
     try:
         for block in read_blocks(path):
             if number == 0 and not rest:
-                _refuse_utf16(path, block)
+                refuse_utf16(path, block)
             lines = (rest + block).split(b"\n")
             rest = lines.pop()
             for line in lines:
@@ -163,7 +163,12 @@ def _small(first: bytes, blocks: Iterator[bytes]) -> Iterator[bytes]:
             yield block[start : start + size]
 
 
-def _refuse_utf16(path: str | Path, block: bytes) -> None:
+def refuse_utf16(path: str | Path, block: bytes) -> None:
+    """Say so if a file's first block is UTF-16.
+
+    Raises:
+        UserError: with the command that converts it.
+    """
     if block.startswith(_UTF16_MARKS):
         raise UserError(
             f"{path} is UTF-16, UTF-8 was expected",

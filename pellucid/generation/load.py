@@ -12,15 +12,15 @@ from pellucid.generation.translate import Translator
 from pellucid.models.config import EncoderDecoderConfig
 from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.models.model_files import build_translator_model
-from pellucid.storage.model_folder import KINDS, read_config, read_json
+from pellucid.storage.model_folder import read_config, read_json
 from pellucid.tokenizers import Tokenizer, load_tokenizer
 
-__all__ = ["as_described", "load"]
+__all__ = ["as_described", "load_translator"]
 
 _DTYPES = {"auto": torch.float32, "float32": torch.float32, "bfloat16": torch.bfloat16}
 
 
-def load(folder: str | Path, *, device: str = "auto", precision: str = "auto") -> Translator:
+def load_translator(folder: str | Path, *, device: str = "auto", precision: str = "auto") -> Translator:
     """Load a translator.
 
     Args:
@@ -34,13 +34,7 @@ def load(folder: str | Path, *, device: str = "auto", precision: str = "auto") -
         UsageError: for a device or a precision that does not exist here.
     """
     folder = Path(folder)
-    config = read_config(folder)
-    if config["kind"] != "translator":
-        raise UserError(
-            f"{folder} holds {KINDS[config['kind']]}, and only translators can be loaded",
-            where=str(folder / "config.json"),
-            hint="Name a folder that `pellucid train translator` has written.",
-        )
+    config = read_config(folder, "translator")
     if precision not in _DTYPES:
         raise UsageError(
             f"precision {precision} is not there for translating",

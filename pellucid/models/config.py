@@ -40,6 +40,10 @@ class EncoderDecoderConfig(BaseModel):
         "all", description="one matrix for source, target and output; for target and output; or three of them"
     )
     scale_embeddings: bool = Field(True, description="multiply embeddings by √d_model (Vaswani et al. 2017, §3.4)")
+    embeddings: str | None = Field(
+        None, description="word vectors that rows of matching pieces start from: a folder or file; d_model numbers each"
+    )
+    freeze_embeddings: bool = Field(False, description="keep the rows that started from word vectors as they are")
     dropout: float = Field(
         0.0, ge=0, lt=1, description="share of each part's output and of the embeddings dropped in training"
     )
@@ -64,6 +68,8 @@ class EncoderDecoderConfig(BaseModel):
             )
         if self.positions == "sinusoidal" and self.d_model % 2:
             raise ValueError(f"sinusoidal positions need an even d_model, got {self.d_model}: add or take 1")
+        if self.freeze_embeddings and self.embeddings is None:
+            raise ValueError("freeze_embeddings keeps rows that started from word vectors: name these by embeddings")
         return self
 
     @property

@@ -78,6 +78,11 @@ class IdStore(Sequence[NDArray[numpy.int32]]):
         """Length of every sequence, in ids; kept in memory once asked for, 8 bytes a sequence."""
         return numpy.diff(self._ends, prepend=0)
 
+    def remove(self) -> None:
+        """Remove the two files; what is mapped of them stays readable as long as it is held."""
+        for path in (_ends_path(self.path), self.path):
+            path.unlink(missing_ok=True)
+
     @property
     def ids(self) -> NDArray[numpy.int32]:
         """All ids one after another, memory-mapped."""
@@ -125,6 +130,14 @@ class IdStoreWriter:
         if self._pending_ids >= _BUFFER or len(self._pending_ends) >= _BUFFER:
             self._write()
 
+    def extend(self, ids: NDArray[numpy.int32], lengths: NDArray[numpy.int64]) -> None:
+        """Add many sequences, one after another in `ids`."""
+        if ids.dtype != numpy.int32 or ids.ndim != 1 or int(lengths.sum()) != len(ids):
+            raise ValueError(f"{len(ids)} ids of {ids.dtype} are no sequences of {int(lengths.sum())} int32")
+        self._write()
+        self._write_arrays(ids.astype(_IDS, copy=False), self._end + numpy.cumsum(lengths))
+        self._end += len(ids)
+
     def close(self) -> IdStore:
         """Finish the files, put them in place, and return them opened for reading."""
         self._write()
@@ -159,12 +172,15 @@ class IdStoreWriter:
     def _write(self) -> None:
         if not self._pending_ends:
             return
+        self._write_arrays(numpy.concatenate(self._pending), numpy.array(self._pending_ends))
+        self._pending, self._pending_ids, self._pending_ends = [], 0, []
+
+    def _write_arrays(self, ids: NDArray[numpy.int32], ends: NDArray[numpy.int64]) -> None:
         try:
-            self._files[0].write(numpy.concatenate(self._pending).tobytes())
-            self._files[1].write(numpy.array(self._pending_ends, _ENDS).tobytes())
+            self._files[0].write(numpy.ascontiguousarray(ids).data)
+            self._files[1].write(numpy.ascontiguousarray(ends, _ENDS).data)
         except OSError as error:
             raise write_error(self.path, error) from error
-        self._pending, self._pending_ids, self._pending_ends = [], 0, []
 
     def _close_files(self) -> None:
         for file in self._files:

@@ -122,7 +122,8 @@ def recipe_from_model(
             where=f"--from {start_from}",
             hint="Name another folder with `-o`; to go on with the run itself use `--resume` without --from.",
         )
-    kept = {"model": config.get("model", {}), "tokenizer": config.get("recipe", {}).get("tokenizer", {})}
+    started = {"embeddings": None, "freeze_embeddings": False}  # from word vectors or not, its rows are trained by now
+    kept = {"model": config.get("model", {}) | started, "tokenizer": config.get("recipe", {}).get("tokenizer", {})}
     check_kept(given, chosen, kept, f"The sizes and the tokenizer are those of {start_from}: leave it out.")
     dropout = {name: value for name, value in chosen.model.model_dump().items() if "dropout" in name}
     now = {name: value for name, value in dropout.items() if f"model.{name}" in given}

@@ -41,6 +41,7 @@ from pellucid.training.prepare import (
     token_counts,
     write_tokenizers,
 )
+from pellucid.training.pretrained_embeddings import check_vectors, freeze_rows, read_matched, start_embeddings
 from pellucid.training.recipe import TranslatorRecipe, load_recipe, settings_of_file
 from pellucid.training.run_folder import (
     AVERAGED,
@@ -114,6 +115,8 @@ def train_translator(
     chosen = recipe_of_run(folder, recipe, given) if resume else load_recipe(recipe, given)
     if model is not None and not (resume and latest_checkpoint(folder)):
         chosen = recipe_from_model(model, folder, chosen, given)
+    if chosen.model.embeddings is not None and not (resume and latest_checkpoint(folder)):
+        check_vectors(chosen.model.embeddings, chosen.model.d_model)
     if chosen.training.steps is None and chosen.training.minutes is None:
         raise UsageError("nothing says how long to train", hint="Give --minutes or --steps.")
     place = _device(device)
@@ -175,6 +178,7 @@ def _train(asked: _Request) -> Iterator[Step]:
             _take_weights(model, asked.start_from)
         elif checkpoint is None:
             _first_weights(model, recipe, prepared)
+            _start_from_vectors(model, recipe, prepared, asked)
         observer = RunFolder(folder, prepared, prepared.report["languages"][1])
         run = _new_run(recipe, prepared, model.to(asked.device), observer, clock)
         if checkpoint is not None:
@@ -183,6 +187,8 @@ def _train(asked: _Request) -> Iterator[Step]:
             asked.talk(nothing_left(run) if run.is_over() else f"Going on from step {run.state.step:,}")
             if run.is_over() and is_finished(run, folder):
                 return
+        if recipe.model.freeze_embeddings and recipe.model.embeddings is not None:
+            freeze_rows(run.model, run.optimizer, read_matched(folder / DATA))
         _fit_memory(run, folder, recipe)
         yield from train(run)
         if not run.state.step:
@@ -235,7 +241,7 @@ def _begin(asked: _Request, clock: Clock) -> tuple[TranslatorRecipe, Prepared]:
     if recipe.training.adapt:
         dtype = training_dtype(recipe.training.precision, asked.device)
         tokens = expected_tokens(recipe, clock.seconds(), asked.device, dtype)
-        fixed = asked.given | ({"model.d_model"} if asked.start_from else set())
+        fixed = asked.given | ({"model.d_model"} if asked.start_from or recipe.model.embeddings else set())
         recipe, said = adapt(recipe, fixed, tokens, int(prepared.train.target.lengths.sum()))
         for line in said:
             asked.talk(line)
@@ -320,6 +326,17 @@ def _first_weights(model: EncoderDecoder, recipe: TranslatorRecipe, prepared: Pr
         pass_through_cross_attention(model, seed)
     if recipe.initialise.lexical and prepared.lexicon is not None:
         tell_lexicon(model, prepared.lexicon, *token_counts(prepared.train))
+
+
+def _start_from_vectors(model: EncoderDecoder, recipe: TranslatorRecipe, prepared: Prepared, asked: _Request) -> None:
+    if recipe.model.embeddings is None:
+        return
+    vectors = check_vectors(recipe.model.embeddings, recipe.model.d_model)
+    for oddity in vectors.report.oddities if vectors.report else ():
+        asked.talk(f"word vectors: {oddity.message} ({oddity.place})")
+    both = (prepared.tokenizers.source, prepared.tokenizers.target)
+    for covered in start_embeddings(model, both, vectors, token_counts(prepared.train), asked.folder / DATA):
+        asked.talk(covered.as_line())
 
 
 def _take_weights(model: EncoderDecoder, folder: Path) -> None:

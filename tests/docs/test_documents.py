@@ -29,15 +29,16 @@ def test_every_command_has_its_place_on_the_page() -> None:
     from pellucid.cli.app import build_app
 
     app = build_app()
-    named = {command for command in app if not command.startswith("-")} - {"train"}
-    named |= {f"train {command}" for command in app["train"] if not command.startswith("-")}
+    groups = {"train", "vectors"}
+    named = {command for command in app if not command.startswith("-")} - groups
+    named |= {f"{group} {command}" for group in groups for command in app[group] if not command.startswith("-")}
     assert {" ".join(command) for command in _loaded("make_commands").COMMANDS if command} == named
 
 
 PAGES = ["README.md", "README.zh.md", "CONTRIBUTING.md", "recipes/README.md", "recipes/README.zh.md"]
 
 
-@pytest.mark.parametrize("page", [*PAGES, "benchmarks/README.md"])
+@pytest.mark.parametrize("page", [*PAGES, "benchmarks/README.md", "docs/guides/from-gensim.md"])
 def test_links_lead_to_files(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     targets = re.findall(r"\]\((?!https?:)([^)#]+)", text)
@@ -45,15 +46,15 @@ def test_links_lead_to_files(page: str) -> None:
     assert missing == []
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*PAGES, "docs/guides/from-gensim.md", "docs/guides/items-of-a-shop.md"])
 def test_flags_of_commands_in_the_documents_exist(page: str) -> None:
     known: Mapping[str, str] = {
         name: text for name, text in re.findall(r"## `(pellucid[^`]*)`\n\n```text\n(.*?)```", _commands(), re.DOTALL)
     }
     text = (ROOT / page).read_text(encoding="utf-8")
-    for line in re.findall(r"pellucid (?:train )?[a-z]+ [^\n`|]*", text):
+    for line in re.findall(r"pellucid (?:train |vectors )?[a-z-]+ [^\n`|#]*", text):
         words = line.split()
-        command = " ".join(words[: 3 if words[1] == "train" else 2])
+        command = " ".join(words[: 3 if words[1] in ("train", "vectors") else 2])
         for flag in re.findall(r"(?<!\S)--[a-z][a-z-]*(?![.\w])", line):
             assert flag in known.get(command, flag), f"{page}: {line}"
 

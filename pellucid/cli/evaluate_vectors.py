@@ -1,0 +1,46 @@
+"""The part of `pellucid evaluate` that is about word vectors."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pellucid.cli import console
+from pellucid.cli.vector_files import opened
+from pellucid.errors import UsageError
+
+__all__ = ["evaluate_vectors"]
+
+
+def evaluate_vectors(path: Path, files: Sequence[Path], restrict: int, as_json: bool) -> None:
+    """Answer questions of analogy and correlate with judged similarity, whichever each file holds."""
+    if not files:
+        raise UsageError(
+            "no test file was given",
+            where="pellucid evaluate",
+            hint="Name files of analogies (questions-words.txt) or of judged similarity (WordSim-353, SimLex-999).",
+        )
+    from pellucid.evaluation.word_vectors import analogy_accuracy, holds_analogies, similarity_correlation
+
+    vectors = opened(path)
+    result: dict[str, list[dict[str, Any]]] = {"analogies": [], "similarity": []}
+    for file in files:
+        if holds_analogies(file):
+            with console.progress(f"Answering {file.name}"):
+                answers = analogy_accuracy(vectors, file, restrict=restrict)
+            result["analogies"].append({"file": str(file), **answers.as_dict()})
+        else:
+            result["similarity"].append({"file": str(file), **similarity_correlation(vectors, file).as_dict()})
+    if as_json:
+        console.data_json(result)
+        return
+    for found in result["analogies"]:
+        console.data(f"{found['file']}: analogies, answered among the {restrict:,} most frequent words")
+        groups = [found["total"], found["semantic"], found["syntactic"], *found["sections"]]
+        rows = [
+            [group["name"], group["questions"], group["covered"], group["accuracy"], group["accuracy_unexcluded"]]
+            for group in groups
+        ]
+        console.table(["section", "questions", "covered", "right", "right, question's words allowed"], rows)
+    for found in result["similarity"]:
+        shown = "none" if found["spearman"] is None else f"{found['spearman']:.3f}"
+        console.data(f"{found['file']}: Spearman {shown}, {found['covered']:,} of {found['pairs']:,} pairs covered")

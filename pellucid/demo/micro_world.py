@@ -1,0 +1,189 @@
+"""The smallest world in which words get vectors: three words, 猫 吃 鱼 (cat, eats, fish), two numbers each.
+
+Word2Vec with a full softmax, as the explainers draw it: W_in is 3 × 2, W_out is 2 × 3, and every matrix of every step
+is in a plain record. A step is made by the kernel that trains on real text (`word2vec/softmax.py`), on these matrices.
+
+    CBOW        h = the mean of the context's rows of W_in; it predicts the centre
+    skip-gram   h = one context's row of W_in; it predicts the centre, once for each context
+
+    scores u = h W_out,  probabilities y = softmax(u),  loss = −ln y[target],  error e = y − onehot(target)
+    ∂loss/∂W_out = hᵀ e,  ∂loss/∂h = e W_outᵀ,  and each row of W_in that is in h takes its share of that
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy
+from numpy.typing import ArrayLike, NDArray
+
+from pellucid.errors import UserError
+from pellucid.randomness import generator
+from pellucid.word2vec.softmax import full_step
+
+__all__ = ["SENTENCE", "WORDS", "D", "MicroStep", "first_matrices", "micro_step", "micro_training"]
+
+WORDS = ("猫", "吃", "鱼")
+SENTENCE = (0, 1, 2)  # 猫 吃 鱼
+D = 2
+
+Matrix = NDArray[numpy.float64]
+Model = Literal["cbow", "skip-gram"]
+
+
+@dataclass(frozen=True, eq=False)
+class MicroStep:
+    """One update, with every matrix that is in it; `as_dict` labels rows and columns.
+
+    Attributes:
+        step: from 1.
+        model: cbow or skip-gram.
+        context: the words that predict.
+        target: the word that is predicted.
+        one_hot: [context 3], what picks rows of W_in.
+        w_in: [3 2], before the update.
+        w_out: [2 3], before the update.
+        h: [2].
+        scores: [3], u.
+        probabilities: [3], y.
+        error: [3], e.
+        loss: nats.
+        gradient_w_in: [3 2]; its rows of words outside the context are zeros.
+        gradient_w_out: [2 3].
+        new_w_in, new_w_out: after the update: each minus rate · gradient.
+        rate: the learning rate.
+    """
+
+    step: int
+    model: Model
+    context: tuple[str, ...]
+    target: str
+    one_hot: Matrix
+    w_in: Matrix
+    w_out: Matrix
+    h: Matrix
+    scores: Matrix
+    probabilities: Matrix
+    error: Matrix
+    loss: float
+    gradient_w_in: Matrix
+    gradient_w_out: Matrix
+    new_w_in: Matrix
+    new_w_out: Matrix
+    rate: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain values; each matrix as a dict of rows by name, each row a dict of numbers by name."""
+        dimensions = [f"d{i + 1}" for i in range(D)]
+        return {
+            "step": self.step,
+            "model": self.model,
+            "context": list(self.context),
+            "target": self.target,
+            "one_hot": _labelled(self.one_hot, self.context, WORDS),
+            "w_in": _labelled(self.w_in, WORDS, dimensions),
+            "w_out": _labelled(self.w_out, dimensions, WORDS),
+            "h": dict(zip(dimensions, self.h.tolist(), strict=True)),
+            "scores": dict(zip(WORDS, self.scores.tolist(), strict=True)),
+            "probabilities": dict(zip(WORDS, self.probabilities.tolist(), strict=True)),
+            "error": dict(zip(WORDS, self.error.tolist(), strict=True)),
+            "loss": self.loss,
+            "gradient_w_in": _labelled(self.gradient_w_in, WORDS, dimensions),
+            "gradient_w_out": _labelled(self.gradient_w_out, dimensions, WORDS),
+            "new_w_in": _labelled(self.new_w_in, WORDS, dimensions),
+            "new_w_out": _labelled(self.new_w_out, dimensions, WORDS),
+            "rate": self.rate,
+        }
+
+
+def first_matrices(seed: int = 1) -> tuple[Matrix, Matrix]:
+    """Return W_in [3 2] and W_out [2 3], drawn from −0.5 to 0.5."""
+    draw = generator(seed, "micro world")
+    return draw.uniform(-0.5, 0.5, (len(WORDS), D)), draw.uniform(-0.5, 0.5, (D, len(WORDS)))
+
+
+def micro_step(
+    w_in: ArrayLike,
+    w_out: ArrayLike,
+    context: Sequence[int],
+    target: int,
+    *,
+    model: Model = "cbow",
+    rate: float = 0.5,
+    step: int = 1,
+) -> MicroStep:
+    """Return one update of the two matrices, which stay as they are; for skip-gram the context is one word.
+
+    Raises:
+        UserError: for matrices or words that are not of this world.
+    """
+    before_in, before_out = numpy.array(w_in, numpy.float64), numpy.array(w_out, numpy.float64)
+    if before_in.shape != (len(WORDS), D) or before_out.shape != (D, len(WORDS)):
+        raise UserError(f"expected W_in [3 2] and W_out [2 3], got {before_in.shape} and {before_out.shape}")
+    if not context or not set(context) | {target} <= set(range(len(WORDS))) or (model != "cbow" and len(context) != 1):
+        raise UserError(f"expected words from 0 to 2 (one in the context of skip-gram), got {context} and {target}")
+    one_hot = numpy.eye(len(WORDS))[list(context)]
+    h = (one_hot @ before_in).mean(axis=0)
+    rows, change, probabilities = before_out.T.copy(), numpy.zeros(D), numpy.zeros(len(WORDS))
+    loss = float(full_step(h, rows, target, rate, change, probabilities))
+    share = one_hot.mean(axis=0)[:, None]  # how much of each row is in h
+    gradient_in = -share * change
+    error = probabilities - numpy.eye(len(WORDS))[target]
+    return MicroStep(
+        step=step,
+        model=model,
+        context=tuple(WORDS[word] for word in context),
+        target=WORDS[target],
+        one_hot=one_hot,
+        w_in=before_in,
+        w_out=before_out,
+        h=h,
+        scores=h @ before_out,
+        probabilities=probabilities,
+        error=error,
+        loss=loss,
+        gradient_w_in=gradient_in,
+        gradient_w_out=numpy.outer(h, error),
+        new_w_in=before_in - rate * gradient_in,
+        new_w_out=rows.T.copy(),
+        rate=rate,
+    )
+
+
+def micro_training(
+    model: Model = "cbow",
+    steps: int = 100,
+    *,
+    rate: float = 0.5,
+    seed: int = 1,
+    sentences: Sequence[Sequence[int]] = (SENTENCE,),
+    matrices: tuple[ArrayLike, ArrayLike] | None = None,
+) -> Iterator[MicroStep]:
+    """Train on sentences, over and over, and yield every update.
+
+    Each word of a sentence in turn is the centre, all others are its context: CBOW makes one update of it, skip-gram
+    one for each context.
+
+    Args:
+        sentences: of words 0 猫, 1 吃, 2 鱼; 猫 吃 鱼 unless given.
+        matrices: W_in and W_out to begin with; drawn from the seed unless given.
+    """
+    w_in, w_out = matrices or first_matrices(seed)
+    examples: list[tuple[Sequence[int], int]] = []
+    for sentence in sentences:
+        for place, centre in enumerate(sentence):
+            others = [word for other, word in enumerate(sentence) if other != place]
+            examples += [(others, centre)] if model == "cbow" else [([word], centre) for word in others]
+    if not any(context for context, _ in examples):
+        raise UserError("no sentence has two words: there is no context to learn from")
+    for number in range(steps):
+        context, centre = examples[number % len(examples)]
+        record = micro_step(w_in, w_out, context, centre, model=model, rate=rate, step=number + 1)
+        w_in, w_out = record.new_w_in, record.new_w_out
+        yield record
+
+
+def _labelled(matrix: Matrix, rows: Sequence[str], columns: Sequence[str]) -> dict[str, dict[str, float]]:
+    return {row: dict(zip(columns, numbers, strict=True)) for row, numbers in zip(rows, matrix.tolist(), strict=True)}

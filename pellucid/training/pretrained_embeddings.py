@@ -1,0 +1,148 @@
+"""A model's embedding rows started from word vectors: each piece of the tokenizer that is one of their words.
+
+A piece's word is its text, or that without the space before it, or that in small letters, whichever the vectors have
+first. Vectors that were trained on the pieces themselves (`pellucid train vectors --tokenizer MODEL/tokenizer.json`)
+cover nearly all of them. All rows are scaled by one number, so that their mean square length is 1, like that of drawn
+rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from pellucid.errors import UserError
+from pellucid.models.encoder_decoder import EncoderDecoder
+from pellucid.storage.model_folder import read_json, write_json
+from pellucid.tokenizers.tokenizer import SPECIAL_IDS, Tokenizer
+from pellucid.word2vec.segmenting import piece_name
+from pellucid.word2vec.vectors import WordVectors
+
+__all__ = ["Coverage", "check_vectors", "freeze_rows", "match_pieces", "read_matched", "start_embeddings"]
+
+_FILE = "embeddings.json"
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How much of a vocabulary the vectors cover.
+
+    Attributes:
+        side: source, target or both.
+        pieces: how many the tokenizer has, special ones left out.
+        matched: how many have a vector.
+        tokens: share of the training text's tokens that these are.
+    """
+
+    side: str
+    pieces: int
+    matched: int
+    tokens: float
+
+    def as_line(self) -> str:
+        """Return it as a sentence for people."""
+        return (
+            f"embeddings ({self.side}): {self.matched:,} of {self.pieces:,} pieces start from the word vectors, "
+            f"{self.tokens:.0%} of the text's tokens"
+        )
+
+
+def check_vectors(path: str | Path, d_model: int) -> WordVectors:
+    """Open the vectors that rows shall start from.
+
+    Raises:
+        UserError: if they cannot be read, have another number of numbers than the model, or some that are not finite.
+    """
+    from pellucid.word2vec.files import read_vectors
+
+    vectors = read_vectors(path)
+    if vectors.d != d_model:
+        raise UserError(
+            f"the word vectors have {vectors.d} numbers each, and model.d_model is {d_model}",
+            where=f"--model.embeddings {path}",
+            hint=f"Train vectors with `-d {d_model}`, or set --model.d_model {vectors.d} (n_heads must divide it).",
+        )
+    _ = vectors.directions  # measured, so that what is not finite is refused
+    return vectors
+
+
+def match_pieces(tokenizer: Tokenizer, vectors: WordVectors) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64]]:
+    """Return the ids of the pieces that have a vector, and the vectors' rows."""
+    ids, rows = [], []
+    for number in range(SPECIAL_IDS, tokenizer.vocab_size):
+        name = piece_name(tokenizer.id_to_bytes(number))
+        bare = name.removeprefix(" ")
+        places = (vectors.vocabulary.find(word) for word in (name, bare, bare.lower()))
+        found = next((row for row in places if row is not None), None)
+        if found is not None and name:
+            ids.append(number)
+            rows.append(found)
+    return numpy.array(ids, numpy.int64), numpy.array(rows, numpy.int64)
+
+
+def start_embeddings(
+    model: EncoderDecoder,
+    tokenizers: tuple[Tokenizer, Tokenizer],
+    vectors: WordVectors,
+    counts: tuple[NDArray[Any], NDArray[Any]],
+    folder: Path,
+) -> list[Coverage]:
+    """Start the rows of matching pieces from the vectors, note in `folder` which these are, and say how many.
+
+    Args:
+        tokenizers: of source and target; the same one twice if they share it.
+        counts: occurrences of each id in the training text, of source and target.
+    """
+    covered, noted = [], {}
+    for name, side, weight, tokenizer, occurrences in _sides(model, tokenizers, counts):
+        ids, rows = match_pieces(tokenizer, vectors)
+        taken = torch.from_numpy(vectors.input_vectors[rows].astype(numpy.float32))
+        scale = taken.square().sum(dim=1).mean().sqrt() if len(ids) else torch.tensor(1.0)
+        with torch.no_grad():
+            weight[torch.from_numpy(ids)] = taken / scale.clamp(min=1e-12)
+        noted[name] = ids.tolist()
+        share = float(occurrences[ids].sum() / max(1, occurrences[SPECIAL_IDS:].sum()))
+        covered.append(Coverage(side, tokenizer.vocab_size - SPECIAL_IDS, len(ids), share))
+    write_json(folder / _FILE, noted)
+    return covered
+
+
+def read_matched(folder: Path) -> dict[str, list[int]]:
+    """Return which rows of which embedding were started from vectors: source_embedding, target_embedding."""
+    return {name: list(ids) for name, ids in read_json(folder / _FILE).items()}
+
+
+def freeze_rows(model: EncoderDecoder, optimizer: torch.optim.Optimizer, matched: dict[str, list[int]]) -> None:
+    """Keep these rows as they are now through all updates of the optimizer, whatever its momentum and decay."""
+    kept: list[tuple[nn.Parameter, Tensor, Tensor]] = []
+    for name, ids in matched.items():
+        weight = getattr(model, name).weight
+        rows = torch.tensor(ids, dtype=torch.long, device=weight.device)
+        kept.append((weight, rows, weight.detach()[rows].clone()))
+
+    def put_back(*_: Any) -> None:
+        with torch.no_grad():
+            for weight, rows, values in kept:
+                weight[rows] = values
+
+    optimizer.register_step_post_hook(put_back)
+
+
+def _sides(
+    model: EncoderDecoder, tokenizers: tuple[Tokenizer, Tokenizer], counts: tuple[NDArray[Any], NDArray[Any]]
+) -> Sequence[tuple[str, str, nn.Parameter, Tokenizer, NDArray[Any]]]:
+    """Return each embedding matrix once, with its name in the model, side, tokenizer and counts."""
+    source, target = tokenizers
+    if model.source_embedding is model.target_embedding:
+        return [("target_embedding", "both", model.target_embedding.weight, target, counts[0] + counts[1])]
+    return [
+        ("source_embedding", "source", model.source_embedding.weight, source, counts[0]),
+        ("target_embedding", "target", model.target_embedding.weight, target, counts[1]),
+    ]

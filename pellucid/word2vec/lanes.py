@@ -1,0 +1,255 @@
+"""Sixteen numbers at a time: instructions for Numba's kernels, written out as LLVM's.
+
+Left alone, a compiler does not find the fast form of a Word2Vec update, in which sums of many products stay in
+registers and each row of numbers is read and written once. Here its words are spelt out, for rows of `float32` that
+begin on a multiple of 64 bytes and whose length is a multiple of 16: loading and storing, sums over lanes, the
+sigmoid, the loss. `updates.py` says with them what Word2Vec does. LLVM splits vectors of 16 into what the processor
+has (two of 8 with AVX2, four of 4 with NEON).
+
+The loss comes nearly free: −Σ log p is −log Π p, and a product is one multiplication an update. Its exponent is taken
+off after each into an integer, so that it never leaves the range of a float; two numbers a lane are all that is kept.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy
+from llvmlite import ir
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+__all__ = [
+    "LANES",
+    "ROW_BYTES",
+    "Float",
+    "Floats",
+    "Int64",
+    "address_at",
+    "along_row",
+    "broadcast",
+    "constant",
+    "instruction",
+    "lane_sums",
+    "load",
+    "multiply_add",
+    "own_row",
+    "prefetch",
+    "splat",
+    "spread",
+    "spread_lane",
+    "store",
+    "store_anywhere",
+    "truth",
+    "variables",
+]
+
+LANES = 16
+ROW_BYTES = 4 * LANES  # a row is a multiple of this
+_UNROLLED = 8  # chunks up to which a loop along a row is written out, so that its vectors stay in registers
+
+Float, Int32, Int64 = ir.FloatType(), ir.IntType(32), ir.IntType(64)
+Floats, Ints = ir.VectorType(Float, LANES), ir.VectorType(Int32, LANES)
+
+Builder = Any  # llvmlite has no types
+Value = Any
+
+# 2^r for −½ ≤ r ≤ ½ as a polynomial, highest power first; its error is below 2e-7 of the value.
+_POWER_OF_TWO = (0.0013333558, 0.0096181291, 0.0555041087, 0.2402265070, 0.6931471806, 1.0)
+_LOG2_E = 1.4426950408889634
+_FURTHEST = 40.0  # a score beyond ±40·ln 2 = ±27.7 counts as that: its sigmoid is 1e-12, or 1 to a float's last digit
+
+
+def instruction(emitter: Callable[..., Any]) -> Any:
+    """Make what emits instructions callable from kernels; what it is called with as constants are literals there."""
+    return intrinsic(prefer_literal=True)(emitter)
+
+
+def constant(number: int) -> Value:
+    """Return an int64."""
+    return ir.Constant(Int64, number)
+
+
+def splat(number: float) -> Value:
+    """Return a vector of one number."""
+    return ir.Constant(Floats, [float(numpy.float32(number))] * LANES)
+
+
+def multiply_add(builder: Builder, a: Value, b: Value, c: Value) -> Value:
+    """Emit a · b + c, rounded once."""
+    return _call(builder, "llvm.fma.v16f32", a, b, c)
+
+
+def load(builder: Builder, address: Value, offset: Value) -> Value:
+    """Emit a vector's reading from a multiple of 64."""
+    return builder.load(_pointer(builder, address, offset, Floats), align=64)
+
+
+def store(builder: Builder, vector: Value, address: Value, offset: Value) -> None:
+    """Emit a vector's writing to a multiple of 64."""
+    builder.store(vector, _pointer(builder, address, offset, Floats), align=64)
+
+
+def store_anywhere(builder: Builder, vector: Value, address: Value, offset: Value) -> None:
+    """Emit a vector's writing to a multiple of 4."""
+    builder.store(vector, _pointer(builder, address, offset, Floats), align=4)
+
+
+def address_at(builder: Builder, addresses: Value, index: Value) -> Value:
+    """Emit the reading of one of a list of addresses."""
+    return builder.load(_pointer(builder, addresses, builder.mul(index, constant(8)), Int64))
+
+
+def broadcast(builder: Builder, address: Value, offset: Value) -> Value:
+    """Emit a vector of the one float at an address."""
+    number = builder.load(_pointer(builder, address, offset, Float))
+    return spread(builder, number)
+
+
+def spread(builder: Builder, number: Value) -> Value:
+    """Emit a vector of one float."""
+    nothing = ir.Constant(Floats, ir.Undefined)
+    first = builder.insert_element(nothing, number, ir.Constant(Int32, 0))
+    return _shuffle(builder, first, nothing, [0] * LANES)
+
+
+def spread_lane(builder: Builder, vector: Value, lane: int) -> Value:
+    """Emit a vector of one lane of another."""
+    return _shuffle(builder, vector, vector, [lane] * LANES)
+
+
+def along_row(builder: Builder, chunks: int | Value, body: Callable[[Value], None]) -> None:
+    """Emit `body(offset)` for each chunk of 16 numbers of a row; `chunks` may be known only when it runs."""
+    if isinstance(chunks, int) and chunks <= _UNROLLED:
+        for chunk in range(chunks):
+            body(constant(chunk * ROW_BYTES))
+    else:
+        count = constant(chunks) if isinstance(chunks, int) else chunks
+        with cgutils.for_range(builder, count) as loop:
+            body(builder.mul(loop.index, constant(ROW_BYTES)))
+
+
+def own_row(builder: Builder, chunks: int) -> Callable[[Value], Value]:
+    """Emit a row of the kernel's own, in registers if it is short; return what gives a chunk's place, by offset."""
+    places = cgutils.alloca_once(builder, ir.ArrayType(Floats, chunks))
+    places.align = ROW_BYTES
+
+    def place(offset: Value) -> Value:
+        known = isinstance(offset, ir.Constant)
+        chunk = constant(offset.constant // ROW_BYTES) if known else builder.udiv(offset, constant(ROW_BYTES))
+        return builder.gep(places, [constant(0), chunk])
+
+    return place
+
+
+def variables(builder: Builder, count: int) -> list[Value]:
+    """Emit vectors that start at zero; LLVM keeps them in registers."""
+    places = [cgutils.alloca_once(builder, Floats) for _ in range(count)]
+    for place in places:
+        builder.store(splat(0), place)
+    return places
+
+
+def prefetch(builder: Builder, address: Value, offset: Value) -> None:
+    """Emit the wish for 64 bytes that will be read soon."""
+    byte = ir.IntType(8).as_pointer()
+    kind = ir.FunctionType(ir.VoidType(), [byte, Int32, Int32, Int32])
+    ask = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+    reading, keep_it, data = ir.Constant(Int32, 0), ir.Constant(Int32, 3), ir.Constant(Int32, 1)
+    builder.call(ask, [_pointer(builder, address, offset, ir.IntType(8)), reading, keep_it, data])
+
+
+def lane_sums(builder: Builder, vectors: Sequence[Value | None]) -> Value:
+    """Emit one vector whose lane i is the sum over the lanes of `vectors[i]`, or 0 where that is None or missing.
+
+    Four levels of adding what two shuffles pick from a pair of vectors: 16 vectors → 8 → 4 → 2 → 1.
+    """
+    level: list[Value | None] = [*vectors, *[None] * (LANES - len(vectors))]
+    for some, others in _LEVELS:
+        pairs = list(zip(level[::2], level[1::2], strict=True))
+        level = []
+        for a, b in pairs:
+            if a is None and b is None:
+                level.append(None)
+                continue
+            a, b = (splat(0) if vector is None else vector for vector in (a, b))
+            parts = _shuffle(builder, a, b, some), _shuffle(builder, a, b, others)
+            level.append(builder.fadd(*parts, flags=("fast",)))
+    return level[0]
+
+
+def truth(builder: Builder, scores: Value, signs: Sequence[float], loss: Value) -> tuple[Value, Value]:
+    """Emit the probability given to the truth in each lane, σ(sign · score), and the errors, sign · (1 − σ).
+
+    The error is what a score ought to rise by: the gradient of log σ(sign · score). The probabilities are multiplied
+    into the loss.
+
+    Args:
+        signs: 1 for a true pair, −1 for a false one, 0 for a lane that counts for nothing.
+        loss: address of 16 floats between 1 and 2 and then 16 int32; Π p of a lane is float · 2^integer.
+    """
+    sign = ir.Constant(Floats, [*signs, *[0.0] * (LANES - len(signs))])
+    used = ir.Constant(
+        ir.VectorType(ir.IntType(1), LANES), [lane < len(signs) and signs[lane] != 0 for lane in range(LANES)]
+    )
+    probability = builder.select(used, _sigmoid(builder, builder.fmul(scores, sign)), splat(1))
+    _note_loss(builder, loss, probability)
+    return probability, builder.fmul(sign, builder.fsub(splat(1), probability))
+
+
+def _call(builder: Builder, name: str, *arguments: Value) -> Value:
+    kind = ir.FunctionType(arguments[0].type, [argument.type for argument in arguments])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
+
+
+def _pointer(builder: Builder, address: Value, offset: Value, kind: ir.Type) -> Value:
+    return builder.inttoptr(builder.add(address, offset), kind.as_pointer())
+
+
+def _shuffle(builder: Builder, a: Value, b: Value, lanes: Sequence[int]) -> Value:
+    return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(Int32, len(lanes)), list(lanes)))
+
+
+def _quads(pattern: str) -> tuple[int, ...]:
+    """Return the lanes of a shuffle that does the same in each quarter: "a0 b0 …" are lanes of its two vectors' own."""
+    named = [(LANES if name[0] == "b" else 0) + int(name[1]) for name in pattern.split()]
+    return tuple(4 * quarter + lane for quarter in range(4) for lane in named)
+
+
+def _quarters(pattern: str) -> tuple[int, ...]:
+    """Return the lanes of a shuffle that moves whole quarters: "a0 b0 …" are quarters of the two vectors."""
+    named = [(LANES if name[0] == "b" else 0) + 4 * int(name[1]) for name in pattern.split()]
+    return tuple(first + lane for first in named for lane in range(4))
+
+
+_LEVELS = (
+    (_quads("a0 b0 a1 b1"), _quads("a2 b2 a3 b3")),
+    (_quads("a0 a1 b0 b1"), _quads("a2 a3 b2 b3")),
+    (_quarters("a0 a1 b0 b1"), _quarters("a2 a3 b2 b3")),
+    (_quarters("a0 a2 b0 b2"), _quarters("a1 a3 b1 b3")),
+)
+
+
+def _sigmoid(builder: Builder, scores: Value) -> Value:
+    """Emit 1 / (1 + e^−score) = 1 / (1 + 2^n · 2^r), n whole and |r| ≤ ½."""
+    power = builder.fmul(scores, splat(-_LOG2_E))
+    power = _call(builder, "llvm.maxnum.v16f32", power, splat(-_FURTHEST))
+    power = _call(builder, "llvm.minnum.v16f32", power, splat(_FURTHEST))
+    whole = _call(builder, "llvm.rint.v16f32", power)
+    rest = builder.fsub(power, whole)
+    value = splat(_POWER_OF_TWO[0])
+    for coefficient in _POWER_OF_TWO[1:]:
+        value = multiply_add(builder, value, rest, splat(coefficient))
+    exponent = builder.shl(builder.fptosi(whole, Ints), ir.Constant(Ints, [23] * LANES))
+    value = builder.bitcast(builder.add(builder.bitcast(value, Ints), exponent), Floats)
+    return builder.fdiv(splat(1), builder.fadd(value, splat(1)))
+
+
+def _note_loss(builder: Builder, loss: Value, probability: Value) -> None:
+    """Emit Π p ← Π p · probability, its exponent moved to the integer."""
+    bits = builder.bitcast(builder.fmul(load(builder, loss, constant(0)), probability), Ints)
+    place = _pointer(builder, loss, constant(ROW_BYTES), Ints)
+    exponent = builder.sub(builder.lshr(bits, ir.Constant(Ints, [23] * LANES)), ir.Constant(Ints, [127] * LANES))
+    builder.store(builder.add(builder.load(place, align=64), exponent), place, align=64)
+    fraction = builder.and_(bits, ir.Constant(Ints, [0x7FFFFF] * LANES))
+    mantissa = builder.or_(fraction, ir.Constant(Ints, [0x3F800000] * LANES))
+    store(builder, builder.bitcast(mantissa, Floats), loss, constant(0))

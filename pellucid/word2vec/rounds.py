@@ -1,0 +1,217 @@
+"""Rounds of training, shared between threads.
+
+A round is a part of the text on each desk. In a deterministic training the threads meet between laying out, training
+and merging (`parts.py`), and the number of desks is a setting; in a free one (`fast`) each thread has one desk and goes
+ahead as it can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy
+from numpy.typing import NDArray
+
+from pellucid.errors import UserError
+from pellucid.randomness import derived_seed
+from pellucid.word2vec.config import VectorsConfig
+from pellucid.word2vec.huffman import huffman_tree
+from pellucid.word2vec.meeting import new_meeting
+from pellucid.word2vec.negative_sampling import negative_sampling
+from pellucid.word2vec.noise import noise_table
+from pellucid.word2vec.parts import Plan, Text, cut_into_parts, new_desks, new_rows
+from pellucid.word2vec.softmax import softmax_rounds
+from pellucid.word2vec.subsampling import keep_probabilities, keep_thresholds
+from pellucid.word2vec.text import EncodedText
+
+__all__ = ["Model", "RoundResult", "Rounds", "cbow_weights", "loss_of"]
+
+Floats = NDArray[numpy.float64]
+
+DESKS = 4
+_SMALL_VOCABULARY = 2000  # below it desks would have too few words of their own to draw
+_SMALL_TEXT = 200_000  # words; below it one desk is fast enough, and plain gradient descent
+_WORDS_A_DESK = 16  # the fewest that a desk may have to draw negatives from in a round
+_PART_WORDS, _LEAST_PART_WORDS = 400, 100
+_FREE_PART_WORDS = 2000
+_GROUP = 4  # at least so many words share an entry of the noise table, so that more of it stays in the cache
+_MOST_WORDS_OF_FULL_SOFTMAX = 50_000
+_SETTLING = 1.0  # how far of its way a row goes in an occurrence of its word, divided by the learning rate
+
+
+RateAt = Callable[[Floats], Floats]
+"""Learning rates by the progress of the whole training, 0 to 1."""
+
+
+class RoundResult(NamedTuple):
+    """What some rounds came to: summed loss in nats, predictions it is the loss of, and words read."""
+
+    loss: float
+    predictions: int
+    words: int
+
+
+class Model(NamedTuple):
+    """The two matrices, float32 [rows, d filled up to a multiple of 16], rows beginning on a multiple of 64 bytes.
+
+    `outputs` has a row a word, or, for hierarchical softmax, a row for each inner node of the tree.
+    """
+
+    inputs: NDArray[numpy.float32]
+    outputs: NDArray[numpy.float32]
+
+    def matrices(self, d: int) -> tuple[NDArray[numpy.float32], NDArray[numpy.float32]]:
+        """Return copies without the filling."""
+        return self.inputs[:, :d].copy(), self.outputs[:, :d].copy()
+
+    def finite(self) -> bool:
+        """Tell whether the most frequent words' rows are all finite: what goes wrong goes wrong there first."""
+        return bool(numpy.isfinite(self.inputs[:100]).all() and numpy.isfinite(self.outputs[:100]).all())
+
+
+class Rounds:
+    """A training's model, and what takes it on by rounds.
+
+    Negative sampling is deterministic at any number of threads; the two softmaxes are so by taking one.
+
+    Args:
+        threads: wanted; no more than there are desks are used.
+
+    Raises:
+        UserError: for a full softmax over too many words, or a model too large for the memory.
+    """
+
+    def __init__(self, text: EncodedText, config: VectorsConfig, threads: int) -> None:
+        self.config = config
+        vocab_size, words = len(text.words), len(text.ids.ids)
+        sampled = config.objective == "negative-sampling"
+        small = vocab_size < _SMALL_VOCABULARY or words < _SMALL_TEXT
+        wanted = min(config.desks or (1 if small else DESKS), max(1, vocab_size // _WORDS_A_DESK)) if sampled else 1
+        self.copying = not config.fast and wanted > 1
+        borders = cut_into_parts(text.ids.ends, config.part_words or _part_words(words, config.fast))
+        n_desks = min(threads, max(1, len(borders) - 1)) if config.fast else wanted
+        self.threads = min(threads, n_desks)
+        self.rounds = -(-(len(borders) - 1) // n_desks)
+        keep = keep_thresholds(keep_probabilities(text.counts, config.sample, config.sample_formula))
+        self.text = Text(text.ids.ids, text.ids.ends, borders, keep)
+        try:
+            self.model = Model(new_rows(vocab_size, config.d), new_rows(vocab_size, config.d))
+        except MemoryError as error:
+            raise UserError(
+                f"there is no room in memory for two matrices of {vocab_size:,} words by {config.d:,} numbers, "
+                f"{8 * vocab_size * config.d / 1e9:,.1f} GB",
+                hint="Lower d, raise min_count, or give max_vocab.",
+            ) from error
+        self._targets: NamedTuple
+        self._run: Any
+        if sampled:
+            parties = n_desks if self.copying else 1
+            group = parties if small else parties * -(-_GROUP // parties)
+            self._targets = noise_table(text.counts, config.noise_exponent, group)
+            self._run = negative_sampling(config.model == "cbow", config.negative, self.model.inputs.shape[1] // 16)
+        else:
+            if config.objective == "full-softmax" and vocab_size > _MOST_WORDS_OF_FULL_SOFTMAX:
+                raise UserError(
+                    f"a full softmax over {vocab_size:,} words takes too long",
+                    hint=f"Up to {_MOST_WORDS_OF_FULL_SOFTMAX:,} words it works: give max_vocab, or take "
+                    "negative-sampling or hierarchical-softmax.",
+                )
+            self._targets = huffman_tree(text.counts)
+            self._run = softmax_rounds
+        self.desks = new_desks(
+            n_desks,
+            int(numpy.diff(borders).max()) + 2 * config.window,
+            vocab_size,
+            config.d,
+            window=config.window,
+            negative=config.negative,
+            copying=self.copying,
+        )
+        self._pool: ThreadPoolExecutor | None = None
+        self._gathering = new_meeting()
+        self._planned: tuple[int, Plan] | None = None
+
+    @contextmanager
+    def started(self) -> Iterator[Rounds]:
+        """Keep threads ready."""
+        if self.threads == 1:
+            yield self
+            return
+        with ThreadPoolExecutor(self.threads, "word vectors") as self._pool:
+            try:
+                yield self
+            finally:
+                self._pool = None
+
+    def run(self, epoch: int, first: int, last: int, rate_at: RateAt) -> RoundResult:
+        """Run rounds `first` to `last` (exclusive) of an epoch."""
+        if self._planned is None or self._planned[0] != epoch:
+            self._planned = (epoch, self._plan(epoch, rate_at))
+        plan = self._planned[1]
+        self.desks.counts[:, 2:4], self.desks.nats[:] = 0, 0
+        self.desks.loss[:, :16], self.desks.loss[:, 16:32] = 1, 0
+        if self._pool is None:
+            self._work(plan, first, last, 0)
+        else:
+            jobs = [self._pool.submit(self._work, plan, first, last, thread) for thread in range(self.threads)]
+            for job in jobs:
+                job.result()
+        loss = sum(loss_of(of_desk) for of_desk in self.desks.loss) + float(self.desks.nats.sum())
+        return RoundResult(loss, int(self.desks.counts[:, 2].sum()), int(self.desks.counts[:, 3].sum()))
+
+    def _work(self, plan: Plan, first: int, last: int, thread: int) -> None:
+        """Do a thread's share of some rounds."""
+        self._run(
+            self.text,
+            *self.model,
+            self._targets,
+            self.desks,
+            plan,
+            self.config.window,
+            first,
+            last,
+            thread,
+            self.threads,
+            self._gathering,
+        )
+
+    def _plan(self, epoch: int, rate_at: RateAt) -> Plan:
+        """Return what the rounds of an epoch need; nothing of it depends on threads."""
+        borders = self.text.borders
+        begin = borders[numpy.minimum(numpy.arange(self.rounds) * len(self.desks.counts), len(borders) - 1)]
+        progress = (epoch + begin / borders[-1]) / self.config.epochs
+        rates = rate_at(progress).astype(numpy.float32)
+        keys = numpy.random.Generator(numpy.random.PCG64(derived_seed(self.config.seed, "rounds", epoch)))
+        return Plan(
+            seed=numpy.array([derived_seed(self.config.seed, "parts", epoch)], numpy.uint64),
+            keys=keys.integers(0, 2**63, self.rounds).astype(numpy.uint64),
+            rates=rates,
+            settling=(_SETTLING * rates).astype(numpy.float32),
+            dynamic=numpy.array([self.config.dynamic_window]),
+            cbow=numpy.array([self.config.model == "cbow"]),
+            full=numpy.array([self.config.objective == "full-softmax"]),
+            copying=numpy.array([self.copying]),
+            weights=cbow_weights(self.config),
+        )
+
+
+def cbow_weights(config: VectorsConfig) -> NDArray[numpy.float32]:
+    """Return how much of its context's sum h is, and of h's gradient each context moves, as (1/n, 1) coefficients."""
+    back = [0, 1] if config.cbow_sum or config.cbow_gradient == "classic" else [1, 0]
+    return numpy.array([*([0, 1] if config.cbow_sum else [1, 0]), *back], numpy.float32)
+
+
+def loss_of(product: NDArray[numpy.float32]) -> float:
+    """Return −log Π p of a desk, nats; see `lanes.truth`."""
+    mantissas, exponents = product[:16].astype(numpy.float64), product[16:32].view(numpy.int32)
+    return float(-numpy.log(mantissas).sum() - numpy.log(2) * exponents.sum(dtype=numpy.int64))
+
+
+def _part_words(words: int, fast: bool) -> int:
+    """Return how many words a part has: few where there are few, so that rounds are many."""
+    if fast:
+        return max(_LEAST_PART_WORDS, min(_FREE_PART_WORDS, words // 500))
+    return max(_LEAST_PART_WORDS, min(_PART_WORDS, words // 4000))

@@ -1,0 +1,315 @@
+"""The training of word vectors: numbers of words in, better vectors out, a record every second or so.
+
+    text = encode_text("corpus.txt", folder)
+    training = Training(text, VectorsConfig(), threads=2)
+    for step in training:
+        print(step.progress, step.loss, step.words_per_second)
+    vectors = training.vectors()
+
+The vectors can be taken at any time; they are as far as the training is. Of the same text, settings and seed come the
+same vectors, whatever the number of threads, unless the setting `fast` is on.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy
+from numpy.typing import NDArray
+
+from pellucid.errors import UserError
+from pellucid.randomness import generator
+from pellucid.word2vec.config import VectorsConfig, vectors_config
+from pellucid.word2vec.phrases import phrases_of
+from pellucid.word2vec.rounds import RoundResult, Rounds
+from pellucid.word2vec.text import EncodedText, Source, encode_text
+from pellucid.word2vec.vectors import WordVectors
+
+if TYPE_CHECKING:
+    from pellucid.word2vec.rounds import Model
+
+__all__ = ["Training", "VectorsStep", "encoded_for", "train_vectors"]
+
+_SECONDS_A_STEP = 0.5
+
+
+@dataclass(frozen=True)
+class VectorsStep:
+    """How far a training is.
+
+    Attributes:
+        step: number of the record, from 1.
+        epoch: the pass over the text that was under way, from 0.
+        loss: nats a prediction, mean since the last record; a prediction is a pair of centre and context for skip-gram,
+            and a centre for CBOW. It is taken before the update that it leads to.
+        epoch_loss: the mean of the whole pass, with its last record; None otherwise.
+        learning_rate: at the end of the record.
+        words: read so far, all passes together, those that were sub-sampled included.
+        seconds: since the start.
+        words_per_second: since the last record.
+        progress: share of the training that is done, 0 to 1.
+    """
+
+    step: int
+    epoch: int
+    loss: float
+    epoch_loss: float | None
+    learning_rate: float
+    words: int
+    seconds: float
+    words_per_second: float
+    progress: float
+
+
+class Training:
+    """A training under way; iterate over it to take it on.
+
+    Args:
+        text: what to learn from; see `encode_text`.
+        config: the settings.
+        threads: how many threads work; all cores unless given. More than `desks` do not help.
+        start: vectors to go on with. Words that both have keep their rows, words that only the text has are added
+            behind them, and words that only the vectors have stay as they are.
+
+    Raises:
+        UserError: if there is nothing to learn from, or `start` does not fit the settings or holds what is not finite.
+    """
+
+    def __init__(
+        self, text: EncodedText, config: VectorsConfig, *, threads: int | None = None, start: WordVectors | None = None
+    ) -> None:
+        if not (text.ids.lengths >= 2).any():
+            raise UserError(
+                "no sentence has two words of the vocabulary: there is no context to learn from",
+                hint="A line of the file is a sentence; words stand between spaces. Lower min_count for little text.",
+            )
+        if start is not None and start.d != config.d:
+            raise UserError(
+                f"the vectors to go on with have {start.d} numbers each, the settings say d = {config.d}",
+                hint=f"Give d = {start.d}, `-d {start.d}`.",
+            )
+        self.text = text
+        self.config = config
+        self.start = start
+        self.losses: list[float] = []
+        if start is not None:
+            _ = start.directions  # measured, so that what is not finite is refused
+        self._trainer = Rounds(text, config, threads or _cores())
+        self._first_rows(self._trainer.model)
+        self._epoch = self._round = self._words = self._steps = self._predictions = 0
+        self._seconds = self._loss = 0.0
+
+    @property
+    def threads(self) -> int:
+        """How many threads work."""
+        return self._trainer.threads
+
+    @property
+    def progress(self) -> float:
+        """The share of the training that is done."""
+        return self._words / (len(self.text.ids.ids) * self.config.epochs)
+
+    def __iter__(self) -> Iterator[VectorsStep]:
+        """Train, and yield a record about twice a second and at the end of each pass."""
+        at_once = 1
+        with self._trainer.started() as trainer:
+            trainer.run(self._epoch, 0, 0, self._learning_rates)  # fetches or compiles the machine code
+            while self._epoch < self.config.epochs:
+                clock = time.monotonic()
+                last = min(trainer.rounds, self._round + at_once)
+                result = trainer.run(self._epoch, self._round, last, self._learning_rates)
+                seconds = max(time.monotonic() - clock, 1e-9)
+                step = self._counted(result, last, seconds)
+                at_once = max(1, min(2 * at_once, round(at_once * _SECONDS_A_STEP / seconds)))
+                yield step
+
+    def _counted(self, result: RoundResult, last: int, seconds: float) -> VectorsStep:
+        """Note that the rounds before `last` are done, and return the record."""
+        epoch, ended = self._epoch, last == self._trainer.rounds
+        self._words += result.words
+        self._steps += 1
+        self._seconds += seconds
+        self._loss += result.loss
+        self._predictions += result.predictions
+        self._round = last
+        if ended:
+            self.losses.append(self._loss / max(self._predictions, 1))
+            self._epoch, self._round, self._loss, self._predictions = epoch + 1, 0, 0.0, 0
+        loss = result.loss / max(result.predictions, 1)
+        self._check_finite(loss)
+        return VectorsStep(
+            step=self._steps,
+            epoch=epoch,
+            loss=loss,
+            epoch_loss=self.losses[-1] if ended else None,
+            learning_rate=float(self._learning_rates(numpy.array(self.progress))),
+            words=self._words,
+            seconds=self._seconds,
+            words_per_second=result.words / seconds,
+            progress=self.progress,
+        )
+
+    def vectors(self) -> WordVectors:
+        """Return the vectors as they are now, the most frequent word first.
+
+        Raises:
+            UserError: if one of their numbers is not finite.
+        """
+        inputs, outputs_or_nodes = self._trainer.model.matrices(self.config.d)
+        if not (numpy.isfinite(inputs).all() and numpy.isfinite(outputs_or_nodes).all()):
+            raise self._left_the_finite()
+        # A tree's nodes are no words: their rows are of no use without the tree.
+        outputs = None if self.config.objective == "hierarchical-softmax" else outputs_or_nodes
+        words = list(self.text.words)
+        counts: NDArray[numpy.int64] | None = self.text.counts
+        if self.start is not None:
+            words, inputs, outputs, counts = self._joined(inputs, outputs)
+        about = {
+            "training": self.config.model_dump(mode="json"),
+            "words": int(self.text.counts.sum()),
+            "words_read": self.text.words_read,
+            "different_words": self.text.different,
+            "sentences": len(self.text.ids),
+            "losses": [round(loss, 6) for loss in self.losses],
+            "progress": self.progress,
+        }
+        return WordVectors(words, inputs, outputs, counts, about)
+
+    def _learning_rates(self, progress: NDArray[numpy.float64]) -> NDArray[numpy.float64]:
+        first, last = self.config.first_learning_rate, self.config.end_learning_rate
+        return first + (last - first) * numpy.minimum(1.0, progress)
+
+    def _check_finite(self, loss: float) -> None:
+        if not math.isfinite(loss) or not self._trainer.model.finite():
+            raise self._left_the_finite()
+
+    def _left_the_finite(self) -> UserError:
+        return UserError(
+            "the vectors have left the finite numbers",
+            hint=f"Lower the learning rate: it was {self.config.first_learning_rate}.",
+        )
+
+    def _first_rows(self, model: Model) -> None:
+        """Fill input vectors with random numbers from −1/2d to 1/2d, as word2vec does; output vectors start at 0."""
+        draw = generator(self.config.seed, "first vectors")
+        d = self.config.d
+        for begin in range(0, len(model.inputs), 1 << 14):
+            block = model.inputs[begin : begin + (1 << 14), :d]
+            block[:] = (draw.random(block.shape, numpy.float32) - 0.5) / d
+        if self.start is None:
+            return
+        found = [self.start.vocabulary.find(word) for word in self.text.words]
+        here = numpy.array([n for n, row in enumerate(found) if row is not None], numpy.int64)
+        rows = numpy.array([row for row in found if row is not None], numpy.int64)
+        model.inputs[here, :d] = self.start.input_vectors[rows]
+        if self.start.output_vectors is not None and self.config.objective != "hierarchical-softmax":
+            model.outputs[here, :d] = self.start.output_vectors[rows]
+
+    def _joined(
+        self, inputs: NDArray[numpy.float32], outputs: NDArray[numpy.float32] | None
+    ) -> tuple[list[str], NDArray[numpy.float32], NDArray[numpy.float32] | None, NDArray[numpy.int64] | None]:
+        """Return the words that the training went on from, in their rows, and behind them the new ones."""
+        assert self.start is not None
+        old = self.start
+        found = [old.vocabulary.find(word) for word in self.text.words]
+        words = list(old.words) + [word for word, row in zip(self.text.words, found, strict=True) if row is None]
+        free = iter(range(len(old), len(words)))
+        rows = numpy.array([next(free) if row is None else row for row in found], numpy.int64)
+
+        def joined(before: NDArray[Any] | None, now: NDArray[Any]) -> NDArray[Any]:
+            whole = numpy.zeros((len(words), *now.shape[1:]), now.dtype)
+            if before is not None:
+                whole[: len(before)] = before
+            whole[rows] = now
+            return whole
+
+        counts: NDArray[numpy.int64] | None = None
+        if old.counts is not None:
+            whole, here = joined(old.counts, self.text.counts), rows < len(old)
+            whole[rows[here]] += old.counts[rows[here]]
+            counts = whole
+        whole_outputs = None if outputs is None else joined(old.output_vectors, outputs)
+        return words, joined(old.input_vectors, inputs), whole_outputs, counts
+
+
+def _cores() -> int:
+    """Return how many cores this process may use, which may be fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def train_vectors(
+    text: Source,
+    *,
+    threads: int | None = None,
+    start: WordVectors | None = None,
+    on_step: Callable[[VectorsStep], None] | None = None,
+    **settings: Any,
+) -> WordVectors:
+    """Read a text, train on it from beginning to end, and return the vectors.
+
+    Args:
+        text: a file, several files as a list of `Path`, or sentences that are lists of words.
+        threads: how many threads work; all cores unless given.
+        start: vectors to go on with; see `Training`.
+        on_step: called with each record.
+        settings: fields of `VectorsConfig`; `d` is that of `start` unless given.
+
+    Raises:
+        UserError: for a setting that there is not, or a text that there is nothing to learn from.
+    """
+    if threads is not None and threads < 1:
+        raise UserError(f"expected at least one thread, got {threads}")
+    if start is not None:
+        settings.setdefault("d", start.d)
+    config = vectors_config(settings)
+    with tempfile.TemporaryDirectory(prefix="pellucid-") as folder:
+        training = Training(encoded_for(text, config, Path(folder), start), config, threads=threads, start=start)
+        for step in training:
+            if on_step is not None:
+                on_step(step)
+        return training.vectors()
+
+
+def encoded_for(
+    text: Source,
+    config: VectorsConfig,
+    folder: Path,
+    start: WordVectors | None = None,
+    on_progress: Callable[[int], None] | None = None,
+) -> EncodedText:
+    """Return the text encoded as the settings say, in files in `folder`."""
+    for number in range(config.phrases):
+        place = folder / f"words-{number}"
+        place.mkdir()
+        tokenizer, lowercase = ("whitespace", False) if number else (config.tokenizer, config.lowercase)
+        every = encode_text(
+            text,
+            place,
+            tokenizer=tokenizer,
+            lowercase=lowercase,
+            min_count=1,
+            on_progress=None if number else on_progress,
+        )
+        phrases = phrases_of(
+            every, score=config.phrase_score, threshold=config.phrase_threshold, min_count=config.min_count
+        )
+        text, on_progress = phrases.joined(every.sentences()), None
+    return encode_text(
+        text,
+        folder,
+        tokenizer=config.tokenizer,
+        lowercase=config.lowercase,
+        min_count=config.min_count,
+        max_vocab=config.max_vocab,
+        known=() if start is None else start.words,
+        on_progress=on_progress,
+    )

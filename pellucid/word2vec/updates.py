@@ -1,0 +1,282 @@
+"""One step of negative sampling, for a window of text: what the rows of inputs and targets become.
+
+    update_pairs    each of some inputs tells the true target from the false ones (skip-gram)
+    update_mean     the mean or sum of the inputs does (CBOW)
+
+These are Numba intrinsics, for rows and in instructions as in `lanes.py`; `tests/word2vec/plain_training.py` has the
+same in a few lines of NumPy.
+"""
+
+from typing import Any
+
+from numba import types
+from numba.core import cgutils
+
+from pellucid.word2vec.lanes import (
+    ROW_BYTES,
+    Builder,
+    Value,
+    address_at,
+    along_row,
+    broadcast,
+    constant,
+    instruction,
+    lane_sums,
+    load,
+    multiply_add,
+    own_row,
+    prefetch,
+    splat,
+    spread,
+    spread_lane,
+    store,
+    store_anywhere,
+    truth,
+    variables,
+)
+
+__all__ = ["TARGETS_AT_ONCE", "add_movement", "copy_row", "prefetch_row", "update_mean", "update_pairs"]
+
+TARGETS_AT_ONCE = 8  # at most; two inputs' scores then fill a vector
+_ERRORS_BYTES = 4 * TARGETS_AT_ONCE  # an input has
+
+
+@instruction
+def update_pairs(
+    typing_context: Any,
+    n_targets: Any,
+    n_true: Any,
+    chunks: Any,
+    inputs: Any,
+    n_inputs: Any,
+    targets: Any,
+    rate: Any,
+    errors: Any,
+    loss: Any,
+) -> Any:
+    """Move input and target rows by the gradient of all their pairs' losses, all scored before any of them moves.
+
+    score = input · target; error = [target is true] − σ(score); input += rate · Σ error · target, and
+    target += rate · Σ error · input. A row may stand among the inputs more than once (the second time its movement
+    of targets is that of the row as it then is), but not among the targets.
+
+    Args:
+        n_targets, n_true: constants; of the targets, at most 8, the first `n_true` are true, the others false.
+        chunks: constant, length of a row divided by 16.
+        inputs, n_inputs: address of a list of addresses of rows (int64), and its length.
+        targets: address of a list of addresses of rows.
+        rate: learning rate.
+        errors: address of 8 floats an input to work with, and 8 more.
+        loss: see `lanes.truth`.
+    """
+    n, true, length = _literal(n_targets), _literal(n_true), _literal(chunks)
+    signs = [1.0 if j < true else -1.0 if j < n else 0.0 for j in range(TARGETS_AT_ONCE)]
+
+    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
+        inputs, n_inputs, targets, rate, errors, loss = arguments[3:]
+        others = [address_at(builder, targets, constant(j)) for j in range(n)]
+        rates = spread(builder, rate)
+
+        def score(first: Value, count: int) -> None:
+            rows = [address_at(builder, inputs, builder.add(first, constant(i))) for i in range(count)]
+            sums = _products(builder, rows, others, length)
+            place = builder.mul(first, constant(_ERRORS_BYTES))
+            for two in range(0, count, 2):
+                vectors: list[Value | None] = []
+                for own in sums[two : two + 2]:
+                    vectors += [*own, *[None] * (TARGETS_AT_ONCE - n)]
+                _, error = truth(builder, lane_sums(builder, vectors), signs * len(sums[two : two + 2]), loss)
+                offset = builder.add(place, constant(two * _ERRORS_BYTES))
+                store_anywhere(builder, builder.fmul(error, rates), errors, offset)
+
+        # With 6 targets 4 inputs have 24 sums, in 24 of 32 registers.
+        with cgutils.for_range(builder, builder.lshr(n_inputs, constant(2))) as loop:
+            score(builder.shl(loop.index, constant(2)), 4)
+        for count in (2, 1):
+            with builder.if_then(builder.icmp_signed("!=", builder.and_(n_inputs, constant(count)), constant(0))):
+                score(builder.and_(n_inputs, constant(-2 * count)), count)
+        _move_pairs(builder, inputs, n_inputs, others, length, errors)
+        return context.get_dummy_value()
+
+    signature = types.void(
+        n_targets, n_true, chunks, types.int64, types.int64, types.int64, types.float32, types.int64, types.int64
+    )
+    return signature, emit
+
+
+@instruction
+def update_mean(
+    typing_context: Any,
+    n_targets: Any,
+    n_true: Any,
+    chunks: Any,
+    inputs: Any,
+    n_inputs: Any,
+    targets: Any,
+    rate: Any,
+    weight: Any,
+    input_weight: Any,
+    loss: Any,
+) -> Any:
+    """Move target rows, and the input rows whose weighted sum they are compared with, by the gradient of the loss.
+
+    h = weight · Σ inputs; score = h · target; error = [target is true] − σ(score); target += rate · error · h, and
+    every input += input_weight · rate · Σ error · target. The gradient of the loss has input_weight = weight. A row
+    may stand among the inputs more than once, but not among the targets.
+
+    Args:
+        n_targets, n_true: constants; of the targets, at most 16, the first `n_true` are true, the others false.
+        chunks: constant, length of a row divided by 16.
+        inputs, n_inputs: address of a list of addresses of rows (int64), and its length, at least 1.
+        targets: address of a list of addresses of rows.
+        rate: learning rate.
+        loss: see `lanes.truth`.
+    """
+    n, true, length = _literal(n_targets), _literal(n_true), _literal(chunks)
+    signs = [1.0 if j < true else -1.0 for j in range(n)]
+
+    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
+        inputs, n_inputs, targets, rate, weight, input_weight, loss = arguments[3:]
+        others = [address_at(builder, targets, constant(j)) for j in range(n)]
+        mean, change = own_row(builder, length), own_row(builder, length)
+        along_row(builder, length, lambda offset: builder.store(splat(0), mean(offset)))
+        with cgutils.for_range(builder, n_inputs) as loop:
+            own = address_at(builder, inputs, loop.index)
+
+            def add_input(offset: Value) -> None:
+                builder.store(builder.fadd(builder.load(mean(offset)), load(builder, own, offset)), mean(offset))
+
+            along_row(builder, length, add_input)
+        sums, weights = variables(builder, n), spread(builder, weight)
+
+        def add_products(offset: Value) -> None:
+            h = builder.fmul(builder.load(mean(offset)), weights)
+            builder.store(h, mean(offset))
+            for place, other in zip(sums, others, strict=True):
+                builder.store(multiply_add(builder, h, load(builder, other, offset), builder.load(place)), place)
+
+        along_row(builder, length, add_products)
+        _, error = truth(builder, lane_sums(builder, [builder.load(place) for place in sums]), signs, loss)
+        error = builder.fmul(error, spread(builder, rate))
+        steps = [spread_lane(builder, error, j) for j in range(n)]
+        input_weights = spread(builder, input_weight)
+
+        def move_targets(offset: Value) -> None:
+            h, moved = builder.load(mean(offset)), splat(0)
+            for step, other in zip(steps, others, strict=True):
+                row = load(builder, other, offset)
+                moved = multiply_add(builder, step, row, moved)
+                store(builder, multiply_add(builder, step, h, row), other, offset)
+            builder.store(builder.fmul(moved, input_weights), change(offset))
+
+        along_row(builder, length, move_targets)
+        with cgutils.for_range(builder, n_inputs) as loop:
+            own = address_at(builder, inputs, loop.index)
+
+            def move_input(offset: Value) -> None:
+                store(builder, builder.fadd(load(builder, own, offset), builder.load(change(offset))), own, offset)
+
+            along_row(builder, length, move_input)
+        return context.get_dummy_value()
+
+    signature = types.void(
+        n_targets,
+        n_true,
+        chunks,
+        types.int64,
+        types.int64,
+        types.int64,
+        types.float32,
+        types.float32,
+        types.float32,
+        types.int64,
+    )
+    return signature, emit
+
+
+@instruction
+def copy_row(typing_context: Any, source: Any, target: Any, chunks: Any) -> Any:
+    """Copy a row from one address to another; `chunks` is its length divided by 16."""
+
+    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
+        source, target, chunks = arguments
+        along_row(builder, chunks, lambda offset: store(builder, load(builder, source, offset), target, offset))
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), emit
+
+
+@instruction
+def add_movement(typing_context: Any, row: Any, after: Any, before: Any, scale: Any, chunks: Any) -> Any:
+    """Add scale · (after − before), two rows, to a row at another address."""
+
+    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
+        row, after, before, scale, chunks = arguments
+        scales = spread(builder, scale)
+
+        def add(offset: Value) -> None:
+            movement = builder.fsub(load(builder, after, offset), load(builder, before, offset))
+            moved = multiply_add(builder, scales, movement, load(builder, row, offset))
+            store(builder, moved, row, offset)
+
+        along_row(builder, chunks, add)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64, types.float32, types.int64), emit
+
+
+@instruction
+def prefetch_row(typing_context: Any, row: Any, chunks: Any) -> Any:
+    """Ask for a row that will be read soon."""
+
+    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
+        row, chunks = arguments
+        along_row(builder, chunks, lambda offset: prefetch(builder, row, offset))
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), emit
+
+
+def _products(builder: Builder, rows: list[Value], others: list[Value], length: int) -> list[list[Value]]:
+    """Emit for each row and each of the others a vector whose lanes add up to their scalar product."""
+    sums = [variables(builder, len(others)) for _ in rows]
+
+    def add_products(offset: Value) -> None:
+        left = [load(builder, row, offset) for row in rows]
+        for j, other in enumerate(others):
+            right = load(builder, other, offset)
+            for i, own in enumerate(left):
+                builder.store(multiply_add(builder, own, right, builder.load(sums[i][j])), sums[i][j])
+
+    along_row(builder, length, add_products)
+    return [[builder.load(place) for place in own] for own in sums]
+
+
+def _move_pairs(
+    builder: Builder, inputs: Value, n_inputs: Value, others: list[Value], length: int, errors: Value
+) -> None:
+    """Emit input += Σ error · target and target += Σ error · input, the rate being in the errors."""
+    with cgutils.for_range(builder, constant(length)) as chunk:
+        offset = builder.mul(chunk.index, constant(ROW_BYTES))
+        before = [load(builder, other, offset) for other in others]
+        after = variables(builder, len(others))
+        for place, row in zip(after, before, strict=True):
+            builder.store(row, place)
+        with cgutils.for_range(builder, n_inputs) as loop:
+            own = address_at(builder, inputs, loop.index)
+            left = load(builder, own, offset)
+            moved = left
+            place_of_errors = builder.mul(loop.index, constant(_ERRORS_BYTES))
+            for j, (right, place) in enumerate(zip(before, after, strict=True)):
+                step = broadcast(builder, errors, builder.add(place_of_errors, constant(4 * j)))
+                moved = multiply_add(builder, step, right, moved)
+                builder.store(multiply_add(builder, step, left, builder.load(place)), place)
+            store(builder, moved, own, offset)
+        for other, place in zip(others, after, strict=True):
+            store(builder, builder.load(place), other, offset)
+
+
+def _literal(kind: Any) -> int:
+    if not isinstance(kind, types.IntegerLiteral):
+        raise TypeError("the sizes of a window must be constants where it is called")
+    return int(kind.literal_value)

@@ -1,0 +1,234 @@
+"""The training of word vectors with negative sampling, in plain Python and float64: twins of the kernels."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy
+from numpy.typing import NDArray
+
+from pellucid.word2vec.noise import Noise
+
+Floats = NDArray[numpy.float64]
+_MASK = (1 << 64) - 1
+
+
+def sigmoid(score: Floats) -> Floats:
+    result: Floats = 1 / (1 + numpy.exp(-score))
+    return result
+
+
+def pairs_loss(inputs: Floats, targets: Floats, true: int) -> float:
+    """Return −Σ log p over all pairs: σ(score) for the first `true` targets, σ(−score) for the others."""
+    scores = inputs @ targets.T
+    scores[:, true:] *= -1
+    return float(-numpy.log(sigmoid(scores)).sum())
+
+
+def mean_loss(inputs: Floats, targets: Floats, true: int, weight: float) -> float:
+    return pairs_loss(weight * inputs.sum(axis=0, keepdims=True), targets, true)
+
+
+def moved_pairs(inputs: Floats, targets: Floats, true: int, rate: float) -> tuple[Floats, Floats, float]:
+    """Return both sides after a step of gradient descent, and the loss before it."""
+    scores = inputs @ targets.T
+    errors = (numpy.arange(len(targets)) < true) - sigmoid(scores)
+    loss = pairs_loss(inputs, targets, true)
+    return inputs + rate * errors @ targets, targets + rate * errors.T @ inputs, loss
+
+
+def moved_mean(
+    inputs: Floats, targets: Floats, true: int, rate: float, weight: float, input_weight: float
+) -> tuple[Floats, Floats, float]:
+    h = weight * inputs.sum(axis=0)
+    errors = (numpy.arange(len(targets)) < true) - sigmoid(targets @ h)
+    loss = mean_loss(inputs, targets, true, weight)
+    return inputs + input_weight * rate * errors @ targets, targets + rate * numpy.outer(errors, h), loss
+
+
+def step_of(state: int) -> int:
+    state ^= (state << 13) & _MASK
+    state ^= state >> 7
+    state ^= (state << 17) & _MASK
+    return state
+
+
+def start_of(seed: int, number: int) -> int:
+    state = (seed + 0x9E3779B97F4A7C15 * (number + 1)) & _MASK
+    state = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+    state = ((state ^ (state >> 27)) * 0x94D049BB133111EB) & _MASK
+    return (state ^ (state >> 31)) | 1
+
+
+@dataclass
+class PlainTraining:
+    """All that a round needs; `inputs` and `outputs` change."""
+
+    ids: Sequence[int]
+    ends: Sequence[int]
+    borders: Sequence[int]
+    keep: Sequence[int]
+    noise: Noise
+    inputs: Floats
+    outputs: Floats
+    desks: int
+    group: int
+    copying: bool
+    cbow: bool
+    negative: int
+    window: int
+    dynamic: bool
+    weights: Sequence[float]
+    block: int
+    seed: int
+    loss: float = 0.0
+    predictions: int = 0
+
+    def laid_out(self, part: int) -> tuple[list[tuple[list[int], int, int]], int]:
+        """Return the part's pieces (words, first centre, last centre), and the generator's state."""
+        pieces: list[tuple[list[int], int, int]] = []
+        if part + 1 >= len(self.borders):
+            return pieces, 1
+        begin, end = self.borders[part], self.borders[part + 1]
+        state = start_of(self.seed, part)
+        start = 0
+        for stop in self.ends:
+            if start < end and stop > begin:
+                first, last = max(start, begin), min(stop, end)
+                kept: list[int] = []
+                places: list[int] = []
+                for at in range(max(start, first - self.window), min(stop, last + self.window)):
+                    state = step_of(state)
+                    if state >> 32 <= self.keep[self.ids[at]]:
+                        kept.append(self.ids[at])
+                        places.append(at)
+                if len(kept) >= 2:
+                    pieces.append((kept, sum(at < first for at in places), sum(at < last for at in places)))
+            start = stop
+        return pieces, state
+
+    def drawn(self, bits: int, key: int, desk: int) -> int | None:
+        """Return the word that random bits stand for."""
+        entries = self.noise.entries
+        product = (bits >> 32) * len(entries)
+        number = product >> 32
+        if bits & 0xFFFFFFFF >= int(entries[number, 0]):
+            number = int(entries[number, 1])
+        sets = self.group // self.parties
+        chosen = ((((bits * 0xD6E8FEB86659FD93) & _MASK) >> 32) * sets >> 32) + number * sets
+        mixed = ((((chosen * 0x9E3779B1) & _MASK) ^ key) * 0x2545F4914F6CDD1D) & _MASK
+        word = chosen * self.parties + (((mixed >> 32) * self.parties >> 32) + desk) % self.parties
+        return word if product & 0xFFFFFFFF < int(self.noise.accept[word]) else None
+
+    def draw(self, state: int, key: int, desk: int) -> tuple[int, int]:
+        while True:
+            state = step_of(state)
+            word = self.drawn((state * 0x2545F4914F6CDD1D) & _MASK, key, desk)
+            if word is not None:
+                return state, word
+
+    @property
+    def parties(self) -> int:
+        return self.desks if self.copying else 1
+
+    def run_round(self, number: int, key: int, rate: float, settling: float) -> None:
+        laid_out = [self.laid_out(number * self.desks + desk) for desk in range(self.desks)]
+        before = self.inputs.copy(), self.outputs.copy()
+        copies = []
+        for desk, (pieces, state) in enumerate(laid_out):
+            words = sorted({word for piece, _, _ in pieces for word in piece})
+            inputs, outputs = self.inputs, self.outputs
+            if self.copying:
+                inputs = before[0].copy()
+                outputs = self.outputs  # of words that it has no copies of
+            own = {word: before[1][word].copy() for word in words} if self.copying else {}
+            self.train(pieces, state, inputs, outputs, own, key, desk, rate)
+            counts = {word: sum(piece.count(word) for piece, _, _ in pieces) for word in words}
+            copies.append((inputs, own, counts))
+        if self.copying:
+            self.merge(before, copies, settling)
+
+    def train(
+        self,
+        pieces: list[tuple[list[int], int, int]],
+        state: int,
+        inputs: Floats,
+        outputs: Floats,
+        own: dict[int, Floats],
+        key: int,
+        desk: int,
+        rate: float,
+    ) -> None:
+        seed, state = state, step_of(state)
+        number = 0
+        for words, first, last in pieces:
+            for centre in range(first, last):
+                state = step_of(state)
+                reach = self.window - (((state >> 48) * self.window >> 16) if self.dynamic else 0)
+                contexts = [
+                    words[at]
+                    for at in range(max(0, centre - reach), min(len(words), centre + reach + 1))
+                    if at != centre
+                ]
+                targets = [words[centre]]
+                for _ in range(self.negative):
+                    bits = start_of(seed, number)
+                    word = self.drawn(bits, key, desk)
+                    if word is None:
+                        _, word = self.draw(bits, key, desk)
+                    while word == targets[0]:
+                        state, word = self.draw(state, key, desk)
+                    targets.append(word)
+                    number += 1
+                self.update(contexts, targets, inputs, outputs, own, rate)
+
+    def update(
+        self,
+        contexts: list[int],
+        targets: list[int],
+        inputs: Floats,
+        outputs: Floats,
+        own: dict[int, Floats],
+        rate: float,
+    ) -> None:
+        count = len(contexts)
+        rows = [own[word] if word in own else outputs[word] for word in targets]
+        movement = [numpy.zeros(inputs.shape[1]) for _ in targets]
+        first = len(targets) % self.block or self.block
+        for start, stop in zip(
+            [0, *range(first, len(targets), self.block)], [*range(first, len(targets) + 1, self.block)], strict=True
+        ):
+            block, true = numpy.stack(rows[start:stop]), int(start == 0)
+            left = inputs[contexts]
+            if self.cbow:
+                weight = self.weights[0] / count + self.weights[1]
+                back = self.weights[2] / count + self.weights[3]
+                moved, right, loss = moved_mean(left, block, true, rate, weight, back)
+                numpy.add.at(inputs, contexts, moved - left)
+                by = right - block
+            else:
+                loss, by = pairs_loss(left, block, true), numpy.zeros(block.shape)
+                errors = (numpy.arange(len(block)) < true) - sigmoid(left @ block.T)
+                for context, error in zip(contexts, errors, strict=True):  # a word may stand here twice
+                    by += rate * numpy.outer(error, inputs[context])
+                    inputs[context] += rate * error @ block
+            self.loss += loss
+            movement[start:stop] = list(by)
+        for row, moved_by in zip(rows, movement, strict=True):
+            row += moved_by
+        self.predictions += 1 if self.cbow else count
+
+    def merge(
+        self,
+        before: tuple[Floats, Floats],
+        copies: list[tuple[Floats, dict[int, Floats], dict[int, int]]],
+        settling: float,
+    ) -> None:
+        for word in range(len(self.inputs)):
+            holders = [(inputs, own[word], counts[word]) for inputs, own, counts in copies if word in own]
+            apart = sum(1 - math.exp(-settling * n) for _, _, n in holders)
+            together = 1 - math.exp(-settling * sum(n for _, _, n in holders))
+            scale = together / apart if len(holders) > 1 and apart else 1.0
+            for inputs, own, _ in holders:
+                self.inputs[word] += scale * (inputs[word] - before[0][word])
+                self.outputs[word] += scale * (own - before[1][word])

@@ -1,0 +1,45 @@
+import numpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pellucid.word2vec.noise import Noise, noise_table
+
+UNITS = 2.0**32
+
+
+def probabilities(noise: Noise, size: int) -> list[float]:
+    """Return how often a word comes out, by the table alone: groups drawn evenly, then members, then chances."""
+    groups = len(noise.entries)
+    drawn = numpy.zeros(groups)
+    for group in range(groups):
+        own = float(noise.entries[group, 0]) / UNITS
+        drawn[group] += own / groups
+        drawn[noise.entries[group, 1]] += (1 - own) / groups
+    accepted = noise.accept.reshape(groups, size) / UNITS
+    shares = drawn[:, None] * accepted / size
+    flat: list[float] = (shares / shares.sum()).reshape(-1).tolist()
+    return flat
+
+
+@given(st.lists(st.integers(1, 10_000), min_size=1, max_size=40), st.sampled_from([1, 2, 3, 8]), st.floats(-1, 1))
+def test_words_are_drawn_by_their_counts_to_a_power(counts: list[int], size: int, exponent: float) -> None:
+    counts = sorted(counts, reverse=True)
+    found = probabilities(noise_table(counts, exponent, size), size)
+    weights = numpy.array(counts, float) ** exponent
+    # A table's entries have 32 bits.
+    assert found[: len(counts)] == pytest.approx((weights / weights.sum()).tolist(), rel=1e-6)
+    assert not any(found[len(counts) :])
+
+
+def test_a_member_that_is_surely_taken_is_one_that_is_always_accepted() -> None:
+    noise = noise_table([9, 9, 5, 1, 1], 0.75, 2)
+    least = noise.accept.reshape(-1, 2).min(axis=1)
+    assert noise.entries[:, 2].tolist() == least.tolist()
+    assert noise.entries[:, 3].tolist() == least[noise.entries[:, 1]].tolist()
+    assert least[2] == 0  # the last group lacks a member
+
+
+def test_words_that_do_not_occur_are_never_drawn() -> None:
+    found = probabilities(noise_table([5, 0, 3, 0, 0, 0], 0.75, 2), 2)
+    assert [share > 0 for share in found] == [True, False, True, False, False, False]
