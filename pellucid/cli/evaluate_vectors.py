@@ -29,7 +29,7 @@ def evaluate_vectors(path: Path, files: Sequence[Path], restrict: int, as_json: 
                 answers = analogy_accuracy(vectors, file, restrict=restrict)
             result["analogies"].append({"file": str(file), **answers.as_dict()})
         else:
-            result["similarity"].append({"file": str(file), **similarity_correlation(vectors, file)._asdict()})
+            result["similarity"].append({"file": str(file), **similarity_correlation(vectors, file).as_dict()})
     if as_json:
         console.data_json(result)
         return

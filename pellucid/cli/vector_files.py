@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -9,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from pellucid.cli import console
+from pellucid.errors import UserError
 
 if TYPE_CHECKING:
-    from pellucid.word2vec import WordVectors
+    from pellucid.word2vec import Format, WordVectors
 
-__all__ = ["DEFAULT_FILE", "FileOptions", "Form", "opened"]
+__all__ = ["DEFAULT_FILE", "FileOptions", "Form", "check_new", "opened", "shown", "size_of"]
 
 Form = Literal["native", "word2vec-text", "word2vec-binary", "glove", "fasttext"]
 """The same as `pellucid.word2vec.Format`, which would load NumPy before there is anything to read."""
@@ -46,9 +48,7 @@ def opened(path: Path, options: FileOptions = DEFAULT_FILE) -> WordVectors:
     """Read vectors; what is odd about the file is told as warnings."""
     from pellucid.word2vec.files import read_vectors
 
-    size = path.stat().st_size if path.is_file() else None
-    packed = path.suffix.lower() in (".gz", ".xz", ".zst")
-    with console.progress(f"Reading {path.name}", None if packed else size, "bytes") as bar:
+    with console.progress(f"Reading {path.name}", size_of([path]), "bytes") as bar:
         vectors = read_vectors(
             path,
             options.format,
@@ -60,3 +60,38 @@ def opened(path: Path, options: FileOptions = DEFAULT_FILE) -> WordVectors:
     for oddity in vectors.report.oddities if vectors.report else ():
         console.warn(f"{oddity.message} ({oddity.place})")
     return vectors
+
+
+def shown(word: str) -> str:
+    r"""Return a word as a field of a line: a tab or a line end in it is written as `\t`, `\n` or `\r`."""
+    return word.replace("\t", r"\t").replace("\n", r"\n").replace("\r", r"\r")
+
+
+def size_of(files: Sequence[Path]) -> int | None:
+    """Return how many bytes there are to read; None if nobody knows, since a file is packed or cannot be read."""
+    if any(file.suffix.lower() in (".gz", ".xz", ".zst") for file in files):
+        return None
+    try:
+        return sum(file.stat().st_size for file in files)
+    except OSError:  # whoever reads it says what is wrong
+        return None
+
+
+def check_new(output: Path, form: Form | None, overwrite: bool) -> Format:
+    """Return the form that vectors are written in, by the output's name unless given.
+
+    Raises:
+        UserError: if something stands there and may not be replaced, or nothing can be written there.
+    """
+    from pellucid.word2vec.files import check_place, format_by_name
+
+    chosen = form or format_by_name(output)
+    check_place(output, chosen)
+    there = (output / "config.json").is_file() if chosen == "native" else output.is_file()
+    if there and not overwrite:
+        raise UserError(
+            f"{output} {'holds word vectors' if chosen == 'native' else 'exists'} already",
+            where=str(output),
+            hint="Add `--overwrite` to replace it, or name another place.",
+        )
+    return chosen

@@ -11,8 +11,8 @@ from cyclopts import Parameter
 
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_FLAGS, Flags
-from pellucid.cli.vector_files import DEFAULT_FILE, FileOptions, Form, opened
-from pellucid.errors import UsageError, UserError
+from pellucid.cli.vector_files import DEFAULT_FILE, FileOptions, Form, check_new, opened, shown
+from pellucid.errors import UsageError
 
 if TYPE_CHECKING:
     from pellucid.word2vec import Neighbour, WordVectors
@@ -215,6 +215,8 @@ def bias(
     if pairs is not None:
         if any(group is not None for group in groups):
             raise UsageError("--pairs does not go with --x --y --a --b", where="pellucid vectors bias")
+        if not words:
+            raise UsageError("no word to score was given", where="pellucid vectors bias")
         _ripa(opened(vectors, file), words, pairs, as_json)
         return
     if words:
@@ -242,6 +244,7 @@ def align(
     anchors: Path | None = None,
     peers: int = 1000,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    overwrite: _Switch = False,
     as_json: _Json = False,
     file: FileOptions = DEFAULT_FILE,
     flags: Flags = DEFAULT_FLAGS,
@@ -258,21 +261,23 @@ def align(
         number: How many words are shown.
         anchors: A text file with the words to fit the turn on, one a line; all shared words unless given.
         peers: How many words, about as frequent, are compared with each other.
-        output: Folder for the earlier vectors, turned.
+        output: Folder or file for the earlier vectors, turned; its form is that of its ending, as in `convert`.
+        overwrite: Replace word vectors that stand in the output folder, or the file.
         as_json: Print one JSON object: shared, anchors, peers, mean_change, moved (word, change, p_value).
     """
+    form = None if output is None else check_new(output, None, overwrite)
     earlier, later = opened(before, file), opened(after, file)
     with console.progress("Aligning"):
         found = earlier.align(later, anchors=None if anchors is None else _words_of(anchors), peers=peers)
     moved = [found.moved(word) for word in words] if words else found.most_moved(number)
     console.say(f"{len(found.words):,} shared words, mean change {found.change.mean():.3f}")
     if output is not None:
-        found.turn(earlier).save(output)
+        found.turn(earlier).save(output, form)
     if as_json:
         console.data_json({**found.as_dict(0), "moved": [one._asdict() for one in moved]})
         return
     for one in moved:
-        console.data(f"{one.word}\t{one.change:.4f}\t{one.p_value:.4g}")
+        console.data(f"{shown(one.word)}\t{one.change:.4f}\t{one.p_value:.4g}")
 
 
 def convert(
@@ -280,7 +285,7 @@ def convert(
     output: Path,
     /,
     *,
-    to: Form = "native",
+    to: Form | None = None,
     to_float16: _Switch = False,
     escape: _Switch = False,
     overwrite: _Switch = False,
@@ -292,20 +297,17 @@ def convert(
     Args:
         vectors: Folder or file of word vectors.
         output: Folder for the native form, a file for the others; packed if its name ends in .gz, .xz or .zst.
-        to: The form to write: native is a folder that opens at once and holds any word, counts and output vectors.
+        to: The form to write: native is a folder that opens at once and holds any word, counts and output vectors. By
+            the output's ending unless given: .txt is word2vec-text, .bin word2vec-binary, .vec fasttext, anything else
+            native.
         to_float16: Write two bytes a number (word2vec-binary; not for gensim).
         escape: Write spaces and line ends in words as \s, \n …, where the form cannot hold them.
-        overwrite: Replace word vectors that stand in the output folder.
+        overwrite: Replace word vectors that stand in the output folder, or the file.
     """
-    if to == "native" and (output / "config.json").is_file() and not overwrite:
-        raise UserError(
-            f"{output} holds a model already",
-            where=str(output),
-            hint="Add `--overwrite` to replace word vectors, or name another folder.",
-        )
+    form = check_new(output, to, overwrite)
     read = opened(vectors, file)
     with console.progress("Writing"):
-        read.save(output, to, float16=to_float16, escape=escape)
+        read.save(output, form, float16=to_float16, escape=escape)
     left_out = [
         name
         for name, value in (
@@ -313,10 +315,10 @@ def convert(
             ("counts", read.counts),
             ("metadata", read.metadata or None),
         )
-        if value is not None and to != "native"
+        if value is not None and form != "native"
     ]
     if left_out:
-        console.warn(f"{to} holds words and input vectors only; left out: {', '.join(left_out)}")
+        console.warn(f"{form} holds words and input vectors only; left out: {', '.join(left_out)}")
     console.say(f"{output}: {len(read):,} words, {read.d} numbers each")
 
 
@@ -336,7 +338,7 @@ def _ripa(vectors: WordVectors, words: Sequence[str], pairs: Sequence[str], as_j
 def _words_of(file: Path) -> list[str]:
     from pellucid.corpus.text_files import read_lines
 
-    words = [line.decode("utf-8", errors="replace").strip() for _, line in read_lines(file)]
+    words = [line.decode("utf-8", errors="replace").removeprefix("\ufeff").strip() for _, line in read_lines(file)]
     return [word for word in words if word]
 
 
@@ -346,4 +348,4 @@ def _records(found: Iterable[Neighbour]) -> list[dict[str, object]]:
 
 def _show(found: Iterable[Neighbour], before: Sequence[str] = ()) -> None:
     for word, score in found:
-        console.data("\t".join([*before, word, f"{score:.4f}"]))
+        console.data("\t".join([*map(shown, [*before, word]), f"{score:.4f}"]))

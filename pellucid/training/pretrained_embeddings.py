@@ -85,7 +85,7 @@ def check_vectors(path: str | Path, d_model: int) -> WordVectors:
     """Open the vectors that rows shall start from.
 
     Raises:
-        UserError: if they cannot be read, or have another number of numbers than the model.
+        UserError: if they cannot be read, have another number of numbers than the model, or some that are not finite.
     """
     from pellucid.word2vec.files import read_vectors
 
@@ -96,6 +96,7 @@ def check_vectors(path: str | Path, d_model: int) -> WordVectors:
             where=f"--model.embeddings {path}",
             hint=f"Train vectors with `-d {d_model}`, or set --model.d_model {vectors.d} (n_heads must divide it).",
         )
+    _ = vectors.directions  # measured, so that what is not finite is refused
     return vectors
 
 

@@ -10,6 +10,27 @@ from pellucid.errors import UsageError
 
 __all__ = ["VectorsConfig", "vectors_config"]
 
+_ELSEWHERE = {
+    "alpha": "learning_rate",
+    "cbow_mean": "cbow_sum",
+    "compute_loss": 'on_step, and metadata["losses"]',
+    "corpus_file": "the first argument",
+    "dim": "d",
+    "dimension": "d",
+    "hs": 'objective="hierarchical-softmax"',
+    "iter": "epochs",
+    "max_final_vocab": "max_vocab",
+    "min_alpha": "end_learning_rate",
+    "ns_exponent": "noise_exponent",
+    "sentences": "the first argument",
+    "sg": 'model="skip-gram" or model="cbow"',
+    "shrink_windows": "dynamic_window",
+    "size": "d",
+    "vector_size": "d",
+    "workers": "threads",
+}
+"""What settings of gensim and others are called here."""
+
 
 class VectorsConfig(BaseModel):
     """Model, text and length of a training; each setting is a flag of `pellucid train vectors`, `_` written as `-`."""
@@ -84,7 +105,8 @@ class VectorsConfig(BaseModel):
     def _settings_fit(self) -> "VectorsConfig":
         if self.end_learning_rate > self.first_learning_rate:
             raise ValueError(
-                f"end_learning_rate {self.end_learning_rate} is above learning_rate {self.first_learning_rate}"
+                f"end_learning_rate {self.end_learning_rate} is above learning_rate {self.first_learning_rate}, "
+                "to which it should fall: give both"
             )
         return self
 
@@ -105,6 +127,8 @@ def vectors_config(settings: Mapping[str, object]) -> VectorsConfig:
         if name not in known:
             near = difflib.get_close_matches(name, known, 1)
             hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(known)}."
+            if name in _ELSEWHERE:
+                hint = f"It is {_ELSEWHERE[name]} here."
             raise UsageError(f"there is no setting {name}", hint=hint)
     try:
         return VectorsConfig.model_validate(dict(settings))

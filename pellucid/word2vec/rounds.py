@@ -82,7 +82,7 @@ class Rounds:
         threads: wanted; no more than there are desks are used.
 
     Raises:
-        UserError: for a full softmax over too many words.
+        UserError: for a full softmax over too many words, or a model too large for the memory.
     """
 
     def __init__(self, text: EncodedText, config: VectorsConfig, threads: int) -> None:
@@ -98,7 +98,14 @@ class Rounds:
         self.rounds = -(-(len(borders) - 1) // n_desks)
         keep = keep_thresholds(keep_probabilities(text.counts, config.sample, config.sample_formula))
         self.text = Text(text.ids.ids, text.ids.ends, borders, keep)
-        self.model = Model(new_rows(vocab_size, config.d), new_rows(vocab_size, config.d))
+        try:
+            self.model = Model(new_rows(vocab_size, config.d), new_rows(vocab_size, config.d))
+        except MemoryError as error:
+            raise UserError(
+                f"there is no room in memory for two matrices of {vocab_size:,} words by {config.d:,} numbers, "
+                f"{8 * vocab_size * config.d / 1e9:,.1f} GB",
+                hint="Lower d, raise min_count, or give max_vocab.",
+            ) from error
         self._targets: NamedTuple
         self._run: Any
         if sampled:

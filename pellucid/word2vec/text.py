@@ -69,6 +69,12 @@ def files_of(text: Source) -> list[Path] | None:
     Raises:
         UserError: for what is neither.
     """
+    if isinstance(text, str) and any(map(str.isspace, text)) and not _exists(text):
+        raise UserError(
+            f"no such file: {text[:80]!r}",
+            hint="One string is a file's name. A text at hand is given as lists of words: "
+            "[line.split() for line in text.splitlines()].",
+        )
     if isinstance(text, str | Path):
         return [Path(text)]
     if isinstance(text, bytes | bytearray | dict) or not isinstance(text, Iterable):
@@ -79,6 +85,13 @@ def files_of(text: Source) -> list[Path] | None:
     if isinstance(text, Sequence) and text and all(isinstance(file, Path) for file in text):
         return [Path(str(file)) for file in text]
     return None
+
+
+def _exists(name: str) -> bool:
+    try:
+        return Path(name).exists()
+    except (OSError, ValueError):  # far too long, or with a NUL in it
+        return False
 
 
 def encode_text(
@@ -130,6 +143,7 @@ def encode_text(
     numbers.remove()
     words_read = int(counted.counts.sum())
     words = tuple(counted.words[number] for number in order.tolist())
+    _refuse_surrogates(words)
     return EncodedText(words, counted.counts[order], store, words_read, len(counted.words))
 
 
@@ -138,19 +152,21 @@ def _read_words(files: Sequence[Path], writer: IdStoreWriter, on_progress: Calla
     table = WordTable()
     for file in files:
         blocks = read_blocks(file)
-        rest = next(blocks, b"")
+        rest = _beginning(blocks)
         refuse_utf16(file, rest)
         begun = len(rest)
+        ended = not begun or rest.endswith(b"\n")  # whether all that was read so far is whole lines
         rest = rest.removeprefix(_MARK)
         open_words = 0  # of the sentence that has not ended yet
         kept: list[NDArray[numpy.int32]] = []
         for block in chain(blocks, [None]):
             scan = table.scan(rest, block is None)
+            ended = block.endswith(b"\n") if block else ended
             kept.append(scan.numbers)
             if len(scan.ends) or block is None:
                 whole = numpy.concatenate(kept)
                 ends = scan.ends + open_words
-                if block is None and len(whole) > (ends[-1] if len(ends) else 0):
+                if block is None and not ended:
                     ends = numpy.append(ends, len(whole))
                 last = int(ends[-1]) if len(ends) else 0
                 writer.extend(whole[:last], numpy.diff(ends, prepend=0))
@@ -172,6 +188,14 @@ def _read_words(files: Sequence[Path], writer: IdStoreWriter, on_progress: Calla
         return Counted(b"\n".join(words).decode("utf-8").split("\n") if words else [], table.counts)
     except UnicodeDecodeError as error:
         raise _not_utf8(files) from error
+
+
+def _beginning(blocks: Iterator[bytes]) -> bytes:
+    """Return the first block with enough in it for a mark; of packed files blocks may be empty."""
+    begun = b""
+    while len(begun) < len(_MARK) and (block := next(blocks, None)) is not None:
+        begun += block
+    return begun
 
 
 def _read_sentences(
@@ -216,6 +240,18 @@ def _checked(sentences: Iterable[Any]) -> Iterator[list[str]]:
                     f"expected words that are strings, got {word!r} in sentence {number}", hint="Write it as str(…)."
                 )
         yield words
+
+
+def _refuse_surrogates(words: Sequence[str]) -> None:
+    """Refuse before the training what no file could hold after it."""
+    try:
+        "".join(words).encode("utf-8")
+    except UnicodeEncodeError as error:
+        bad = next(word for word in words if any("\ud800" <= letter <= "\udfff" for letter in word))
+        raise UserError(
+            f"the word {bad!r} holds a lone surrogate: half a character, which no file can hold",
+            hint="Read its text again as UTF-8, or leave the word out.",
+        ) from error
 
 
 def _lines(files: Sequence[Path], cut: Segmenter, on_progress: Callable[[int], None] | None) -> Iterator[list[str]]:

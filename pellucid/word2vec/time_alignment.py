@@ -145,7 +145,7 @@ def align(
     left, _, right = numpy.linalg.svd(x[chosen].T @ y[chosen])
     rotation: Floats = left @ right
     turned = x @ rotation
-    change = 1 - (turned * y).sum(axis=1)
+    change = numpy.clip(1 - (turned * y).sum(axis=1), 0, 2)  # a rounding may lead out
     p_values = numpy.empty(len(words))
     for group in _groups(_order_of_frequency(before, after, rows), peers):
         p_values[group] = _p_values(turned[group], y[group] - turned[group])

@@ -79,7 +79,7 @@ class Training:
             behind them, and words that only the vectors have stay as they are.
 
     Raises:
-        UserError: if there is nothing to learn from, or `start` does not fit the settings.
+        UserError: if there is nothing to learn from, or `start` does not fit the settings or holds what is not finite.
     """
 
     def __init__(
@@ -99,7 +99,9 @@ class Training:
         self.config = config
         self.start = start
         self.losses: list[float] = []
-        self._trainer = Rounds(text, config, threads or os.cpu_count() or 1)
+        if start is not None:
+            _ = start.directions  # measured, so that what is not finite is refused
+        self._trainer = Rounds(text, config, threads or _cores())
         self._first_rows(self._trainer.model)
         self._epoch = self._round = self._words = self._steps = self._predictions = 0
         self._seconds = self._loss = 0.0
@@ -155,8 +157,14 @@ class Training:
         )
 
     def vectors(self) -> WordVectors:
-        """Return the vectors as they are now, the most frequent word first."""
+        """Return the vectors as they are now, the most frequent word first.
+
+        Raises:
+            UserError: if one of their numbers is not finite.
+        """
         inputs, outputs_or_nodes = self._trainer.model.matrices(self.config.d)
+        if not (numpy.isfinite(inputs).all() and numpy.isfinite(outputs_or_nodes).all()):
+            raise self._left_the_finite()
         # A tree's nodes are no words: their rows are of no use without the tree.
         outputs = None if self.config.objective == "hierarchical-softmax" else outputs_or_nodes
         words = list(self.text.words)
@@ -180,10 +188,13 @@ class Training:
 
     def _check_finite(self, loss: float) -> None:
         if not math.isfinite(loss) or not self._trainer.model.finite():
-            raise UserError(
-                f"the vectors have left the finite numbers (loss {loss})",
-                hint=f"Lower the learning rate: it was {self.config.first_learning_rate}.",
-            )
+            raise self._left_the_finite()
+
+    def _left_the_finite(self) -> UserError:
+        return UserError(
+            "the vectors have left the finite numbers",
+            hint=f"Lower the learning rate: it was {self.config.first_learning_rate}.",
+        )
 
     def _first_rows(self, model: Model) -> None:
         """Fill input vectors with random numbers from −1/2d to 1/2d, as word2vec does; output vectors start at 0."""
@@ -226,6 +237,13 @@ class Training:
             counts = whole
         whole_outputs = None if outputs is None else joined(old.output_vectors, outputs)
         return words, joined(old.input_vectors, inputs), whole_outputs, counts
+
+
+def _cores() -> int:
+    """Return how many cores this process may use, which may be fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def train_vectors(

@@ -160,7 +160,7 @@ class WordVectors:
         found = [self.vocabulary.find(word) for word in words]
         unknown = [word for word, row in zip(words, found, strict=True) if row is None]
         if unknown:
-            raise self._unknown(list(dict.fromkeys(unknown)))
+            raise self._unknown(unknown)
         return [row for row in found if row is not None]
 
     def similarity(self, one: Query, other: Query) -> float:
@@ -293,6 +293,8 @@ class WordVectors:
     ) -> WordVectors:
         """Learn vectors from a text; of the same text and settings come the same vectors, to the bit.
 
+        The text's words lie as numbers, 4 bytes each, in the system's folder for temporary files meanwhile (`TMPDIR`).
+
         Args:
             text: a file with a sentence a line, several files as a list of `Path`, or sentences that are lists of
                 words, also from a generator: the text is read once.
@@ -328,6 +330,9 @@ class WordVectors:
             n: how many neighbours.
             measures: scores of interest, each a function of vectors; every one gets its interval.
             settings: as for `train`, and `documents`, `confidence`, `threads`, `on_run`: see `stability.stability`.
+
+        Raises:
+            UserError: for a word that is not in the vocabulary, fewer than 2 runs or documents, or as `train`.
         """
         from pellucid.word2vec.stability import stability
 
@@ -341,7 +346,7 @@ class WordVectors:
         Args:
             corpus: the files that the vectors were trained on, or others.
             examples: how many places each gets, at most.
-            reading: `tokenizer` and `lowercase`, as in the training.
+            reading: `tokenizer` and `lowercase`; as in the training unless given.
         """
         from pellucid.word2vec.concordance import neighbours_in_text
 
@@ -380,7 +385,7 @@ class WordVectors:
     def save(
         self,
         path: str | Path,
-        format: Format = "native",
+        format: Format | None = None,
         *,
         float16: bool = False,
         escape: bool = False,
@@ -390,7 +395,8 @@ class WordVectors:
         Args:
             path: a folder for the native form, which holds any word, output vectors, counts and metadata; a file for
                 the others, which hold words and input vectors only, packed if its name ends in `.gz`, `.xz` or `.zst`.
-            format: native, word2vec-text, word2vec-binary, glove or fasttext.
+            format: native, word2vec-text, word2vec-binary, glove or fasttext; by the name's ending unless given:
+                `.txt` is word2vec-text, `.bin` word2vec-binary, `.vec` fasttext, anything else native.
             float16: write two bytes a number (word2vec-binary only; not for gensim).
             escape: write spaces, line feeds and the like in words as `\s`, `\n`, …; without it, such words are refused
                 by all forms but the native one.
@@ -414,7 +420,7 @@ class WordVectors:
             row = int(measured.infinite[0])
             raise UserError(
                 f"the vector of {self.words[row]!r} (row {row}) holds a number that is not finite",
-                hint=f"{len(measured.infinite):,} vectors do; leave these words out, or train again.",
+                hint=f"{len(measured.infinite):,} of {len(self):,} do; leave these words out, or train again.",
             )
         return measured
 
@@ -457,6 +463,7 @@ class WordVectors:
 
     def cosines(self, words: Sequence[str], direction: Floats) -> Floats:
         """Return the cosine of each word with a direction of length 1, float64 [words]."""
+        words = [words] if isinstance(words, str) else words
         rows = self.rows(words)
         for word, row in zip(words, rows, strict=True):
             if self.directions.zero[row]:
@@ -470,11 +477,12 @@ class WordVectors:
         return self.rows(query) if _is_words(query) else []  # type: ignore[arg-type]
 
     def _unknown(self, words: list[Any]) -> UnknownWordError:
-        shown = ", ".join(map(repr, words[:5])) + (f" and {len(words) - 5:,} more" if len(words) > 5 else "")
+        names = list(dict.fromkeys(map(repr, words)))
+        shown = ", ".join(names[:5]) + (f" and {len(names) - 5:,} more" if len(names) > 5 else "")
         near = {word: nearest_spellings(self.vocabulary, word) for word in words[:3] if isinstance(word, str)}
         hints = [f"spelt most like {word!r}: {', '.join(map(repr, found))}" for word, found in near.items() if found]
         return UnknownWordError(
-            f"{shown} {'is' if len(words) == 1 else 'are'} not among the {len(self):,} words",
+            f"{shown} {'is' if len(names) == 1 else 'are'} not among the {len(self):,} words",
             hint="; ".join(hints) or "Words are compared letter by letter, capitals too; rare ones are often left out.",
         )
 

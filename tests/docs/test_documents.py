@@ -46,15 +46,15 @@ def test_links_lead_to_files(page: str) -> None:
     assert missing == []
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*PAGES, "docs/guides/from-gensim.md", "docs/guides/items-of-a-shop.md"])
 def test_flags_of_commands_in_the_documents_exist(page: str) -> None:
     known: Mapping[str, str] = {
         name: text for name, text in re.findall(r"## `(pellucid[^`]*)`\n\n```text\n(.*?)```", _commands(), re.DOTALL)
     }
     text = (ROOT / page).read_text(encoding="utf-8")
-    for line in re.findall(r"pellucid (?:train )?[a-z]+ [^\n`|]*", text):
+    for line in re.findall(r"pellucid (?:train |vectors )?[a-z-]+ [^\n`|#]*", text):
         words = line.split()
-        command = " ".join(words[: 3 if words[1] == "train" else 2])
+        command = " ".join(words[: 3 if words[1] in ("train", "vectors") else 2])
         for flag in re.findall(r"(?<!\S)--[a-z][a-z-]*(?![.\w])", line):
             assert flag in known.get(command, flag), f"{page}: {line}"
 

@@ -198,6 +198,31 @@ def test_going_on_needs_as_many_numbers(tmp_path: Path) -> None:
         Training(text, VectorsConfig(), start=trained(text))
 
 
+def test_going_on_from_what_is_not_finite_is_refused(tmp_path: Path) -> None:
+    text = encoded(tmp_path, sentences(50, 10))
+    rows = numpy.zeros((10, 20))
+    rows[7, 3] = numpy.nan
+    with pytest.raises(UserError, match=r"the vector of 'w7' \(row 7\) holds a number that is not finite"):
+        Training(text, vectors_config({"d": 20}), start=WordVectors([f"w{n}" for n in range(10)], rows))
+
+
+def test_one_number_that_is_not_finite_gives_no_vectors(tmp_path: Path) -> None:
+    training = Training(encoded(tmp_path, sentences(200, 150)), vectors_config({"d": 20}))
+    training._trainer.model.inputs[120, 19] = numpy.inf
+    with pytest.raises(UserError, match="left the finite numbers"):
+        training.vectors()
+
+
+def test_a_model_too_large_for_the_memory_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*shape: int) -> None:
+        raise MemoryError
+
+    text = encoded(tmp_path, sentences(50, 10))
+    monkeypatch.setattr("pellucid.word2vec.rounds.new_rows", refused)
+    with pytest.raises(UserError, match=r"no room in memory for two matrices of \d+ words by 100 numbers, 0.0 GB"):
+        Training(text, VectorsConfig())
+
+
 def test_a_rate_far_too_high_is_an_error_and_no_vectors(tmp_path: Path) -> None:
     text = encoded(tmp_path, sentences(300, 20))
     with pytest.raises(UserError, match="left the finite numbers"):
