@@ -95,7 +95,7 @@ def test_without_validation_text_nothing_is_measured(tmp_path: Path) -> None:
 def test_a_sample_is_the_same_each_time_and_holds_no_special_piece(tmp_path: Path) -> None:
     one = task(tmp_path, sample_tokens=12)
     with torch.no_grad():
-        one.model.output_embedding.weight[TOKENIZER.start_id] = 50 * one.model.decoder_norm.weight
+        one.model.output_embedding.weight[TOKENIZER.start_id] = 50 * one.model.state_dict()["decoder_norm.weight"]
     samples = [one.judge(1.0, number).sample for number in (0, 0, 1, 5)]
     assert samples[0] == samples[1]
     assert samples[0] is not None and samples[2] is not None and samples[3] is not None
