@@ -106,6 +106,20 @@ def test_a_sample_is_the_same_each_time_and_holds_no_special_piece(tmp_path: Pat
     assert one.judge(1.0, 0).sample is None
 
 
+def test_a_sample_shows_whole_characters_only(tmp_path: Path) -> None:
+    """Each of these characters is three tokens: the 16 that are given are five of them and a byte."""
+    text = "春眠不觉晓处处闻啼鸟"
+    one = task(tmp_path, 60, documents=[Document(text, PLACE)], sample_tokens=20)
+    sample = one.judge(1.0, 0).sample
+    assert sample is not None
+    assert sample["prompt"] == text[:5]
+    assert sample["continuation"]
+    assert "\ufffd" not in sample["continuation"]
+    late = task(tmp_path, 24, documents=[Document(text, PLACE)], sample_tokens=20).judge(1.0, 0).sample
+    assert late is not None
+    assert late["prompt"] == text[4]  # of four tokens that leave room for the sample, the last is a part
+
+
 def test_of_a_document_with_a_prompt_the_sample_goes_on_from_it(tmp_path: Path) -> None:
     one = task(tmp_path, documents=[Document(" the dog", PLACE, "the cat runs after")], sample_tokens=3)
     sample = one.judge(1.0, 0).sample
