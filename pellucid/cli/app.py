@@ -80,7 +80,7 @@ def build_app() -> App:
     """Return the commands of `pellucid`; none of their modules is loaded yet."""
     app = App(
         name="pellucid",
-        help="Train word vectors and translators from your own text, and see every number that makes them work.",
+        help="Train word vectors, translators and language models from your own text, and see every number.",
         version=pellucid.__version__,
         help_format="plaintext",
         result_action="return_value",
