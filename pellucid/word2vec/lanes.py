@@ -28,6 +28,7 @@ __all__ = [
     "along_row",
     "broadcast",
     "constant",
+    "for_each",
     "instruction",
     "lane_sums",
     "load",
@@ -126,6 +127,25 @@ def along_row(builder: Builder, chunks: int | Value, body: Callable[[Value], Non
         count = constant(chunks) if isinstance(chunks, int) else chunks
         with cgutils.for_range(builder, count) as loop:
             body(builder.mul(loop.index, constant(ROW_BYTES)))
+
+
+def for_each(builder: Builder, count: Value, body: Callable[[Value], None]) -> None:
+    """Emit `body(index)` for 0 to `count` − 1, at least once.
+
+    LLVM may do what comes before only where a loop is entered, and if that needs vectors of before, keeps all of
+    them: this one is always entered.
+    """
+    before, block = builder.block, builder.append_basic_block("each")
+    builder.branch(block)
+    builder.position_at_end(block)
+    index = builder.phi(Int64)
+    index.add_incoming(constant(0), before)
+    body(index)
+    following = builder.add(index, constant(1))
+    index.add_incoming(following, builder.block)
+    after = builder.append_basic_block("done")
+    builder.cbranch(builder.icmp_signed("<", following, count), block, after)
+    builder.position_at_end(after)
 
 
 def own_row(builder: Builder, chunks: int) -> Callable[[Value], Value]:

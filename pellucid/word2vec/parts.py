@@ -25,7 +25,8 @@ from numba import int32, int64, uint32, uint64
 from numpy.typing import NDArray
 
 from pellucid.kernels import kernel, kernel_using
-from pellucid.word2vec import lanes, updates
+from pellucid.word2vec import drawing, lanes, updates
+from pellucid.word2vec.drawing import BATCH, start_of
 from pellucid.word2vec.updates import add_movement, copy_row, prefetch_row
 
 __all__ = [
@@ -37,7 +38,6 @@ __all__ = [
     "merge",
     "new_desks",
     "new_rows",
-    "start_of",
     "step_of",
 ]
 
@@ -76,7 +76,8 @@ class Desks(NamedTuple):
         inputs, outputs: float32 [copies, width], the copies.
         outputs_before: float32 [copies, width], output rows as they were; in the model they may change meanwhile.
         contexts, targets: int64, lists of addresses of rows.
-        drawn: int64, addresses of all false targets of the part, those of a window one after another.
+        drawn: int64, addresses of all false targets of the part, those of a window one after another, and room for a
+            batch of candidates.
         errors: float32, see `updates.update_pairs`.
         spare: float32 [2 (negative + 1), width], rows to work with.
         loss: float32 [32], see `lanes.truth`.
@@ -158,7 +159,7 @@ def new_desks(
         outputs_before=new_rows(number, copies, d),
         contexts=new_rows(number, 2 * window, dtype=numpy.int64),
         targets=new_rows(number, 2 * (negative + 1), dtype=numpy.int64),
-        drawn=new_rows(number, (longest + 2) * negative, dtype=numpy.int64),
+        drawn=new_rows(number, (longest + 2) * negative + BATCH, dtype=numpy.int64),
         errors=new_rows(number, (2 * window + 1) * 8),
         spare=new_rows(number, 2 * (negative + 1), d),
         loss=loss,
@@ -187,16 +188,7 @@ def step_of(state: Any) -> Any:
     return state
 
 
-@kernel
-def start_of(seed: Any, number: Any) -> Any:
-    """Return a state for a generator of its own, different for every number; never 0 (splitmix64)."""
-    state = uint64(seed) + uint64(0x9E3779B97F4A7C15) * (uint64(number) + uint64(1))
-    state = (state ^ (state >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
-    state = (state ^ (state >> uint64(27))) * uint64(0x94D049BB133111EB)
-    return (state ^ (state >> uint64(31))) | uint64(1)
-
-
-@kernel_using(lanes, updates)
+@kernel_using(drawing, lanes, updates)
 def lay_out(
     text: Any, inputs: Any, outputs: Any, desks: Any, desk: Any, part: Any, window: Any, seed: Any, copying: Any
 ) -> Any:
