@@ -115,12 +115,15 @@ def negative_sampling(cbow: bool, negative: int, chunks: int) -> Any:
                 if copying:
                     input_rows, output_rows = desks.inputs[desk].ctypes.data, desks.outputs[desk].ctypes.data
                 context_list, target_list = contexts.ctypes.data, targets.ctypes.data
+                to_output = output_rows - input_rows
                 state = desks.state[desk, 0]
                 predictions, begin = 0, int64(0)
                 kept = desks.pieces[desk, desks.counts[desk, 0] - 1, 2] if desks.counts[desk, 0] else 0
                 seed, state = state, step_of(state)
                 draws = Draws(entries, accept, group, parties, key, desk)
                 places = Places(slots, output_rows if copying else 0, model_rows, row_bytes)
+                for at in range(kept):
+                    contexts[at] = input_rows + int64(words[at]) * row_bytes
                 n_drawn = (kept + 1) * negative
                 draw_rows(drawn, n_drawn, seed, draws, places)
                 at_row, next_one = 0, 0
@@ -131,15 +134,15 @@ def negative_sampling(cbow: bool, negative: int, chunks: int) -> Any:
                         reach = int64(window)
                         if dynamic:
                             reach -= int64(((state >> uint64(48)) * uint64(window)) >> uint64(16))
-                        count = 0
-                        for at in range(max(begin, centre - reach), min(end, centre + reach + 1)):
-                            contexts[count] = input_rows + int64(words[at]) * row_bytes
-                            count += 1 if at != centre else 0
+                        first, last = max(begin, centre - reach), min(end, centre + reach + 1)
+                        # The window is a piece of the list: the first context takes the place of the centre meanwhile.
+                        centre_row, contexts[centre] = contexts[centre], contexts[first]
+                        rows, n = context_list + 8 * (first + 1), last - first - 1
                         if centre + window + 1 < end:
-                            prefetch_row(input_rows + int64(words[centre + window + 1]) * row_bytes, chunks)
+                            prefetch_row(contexts[centre + window + 1], chunks)
                         if centre + 1 < end:
-                            prefetch_row(output_rows + int64(words[centre + 1]) * row_bytes, chunks)
-                        targets[0] = output_rows + int64(words[centre]) * row_bytes
+                            prefetch_row(contexts[centre + 1] + to_output, chunks)
+                        targets[0] = centre_row + to_output
                         for k in range(1, n_targets):
                             row = drawn[at_row + k - 1]
                             prefetch_row(drawn[at_row + negative + k - 1], chunks)
@@ -150,8 +153,8 @@ def negative_sampling(cbow: bool, negative: int, chunks: int) -> Any:
                         at_row += negative
                         if twice:
                             _set_apart(targets, n_targets, twice, spare)
-                        n, rows, others = int64(count), context_list, target_list
-                        weight, back = weights[0] / count + weights[1], weights[2] / count + weights[3]
+                        others = target_list
+                        weight, back = weights[0] / n + weights[1], weights[2] / n + weights[3]
                         if cbow:
                             update_mean(first_block, 1, chunks, rows, n, others, rate, weight, back, loss)
                             for block in range(blocks - 1):
@@ -164,7 +167,8 @@ def negative_sampling(cbow: bool, negative: int, chunks: int) -> Any:
                                 update_pairs(TARGETS_AT_ONCE, 0, chunks, rows, n, others, rate, errors, loss)
                         if twice:
                             _put_together(targets, n_targets, twice, spare)
-                        predictions += 1 if cbow else count
+                        contexts[centre] = centre_row
+                        predictions += 1 if cbow else n
                     begin = end
                 desks.counts[desk, 2] += predictions
             if copying:

@@ -43,6 +43,7 @@ __all__ = [
 
 _ALIGNMENT = 64
 _AHEAD = 4  # words whose rows are on their way
+_FEW = 32  # occurrences in a part, for which a row's settling is looked up
 
 
 class Text(NamedTuple):
@@ -75,7 +76,8 @@ class Desks(NamedTuple):
         occurrences: int32 [copies], how often each stands in `words`.
         inputs, outputs: float32 [copies, width], the copies.
         outputs_before: float32 [copies, width], output rows as they were; in the model they may change meanwhile.
-        contexts, targets: int64, lists of addresses of rows.
+        contexts: int64 [words], addresses of the words' input rows.
+        targets: int64, addresses of a window's output rows.
         drawn: int64, addresses of all false targets of the part, those of a window one after another, and room for a
             batch of candidates.
         errors: float32, see `updates.update_pairs`.
@@ -157,7 +159,7 @@ def new_desks(
         inputs=new_rows(number, copies, d),
         outputs=new_rows(number, copies, d),
         outputs_before=new_rows(number, copies, d),
-        contexts=new_rows(number, 2 * window, dtype=numpy.int64),
+        contexts=new_rows(number, longest, dtype=numpy.int64),
         targets=new_rows(number, 2 * (negative + 1), dtype=numpy.int64),
         drawn=new_rows(number, (longest + 2) * negative + BATCH, dtype=numpy.int64),
         errors=new_rows(number, (2 * window + 1) * 8),
@@ -266,15 +268,18 @@ def merge(inputs: Any, outputs: Any, desks: Any, first: Any, step: Any, settling
     chunks, row_bytes = inputs.shape[1] // 16, 4 * inputs.shape[1]
     input_rows, output_rows = inputs.ctypes.data, outputs.ctypes.data
     holders, places = numpy.empty(n_desks, numpy.int64), numpy.empty(n_desks, numpy.int64)
+    settled = 1 - numpy.exp(-settling * numpy.arange(_FEW))
     spare = desks.spare[first].ctypes.data
     for desk in range(n_desks):
         for slot in range(desks.counts[desk, 1]):
-            if slot + _AHEAD < desks.counts[desk, 1] and desks.owners[desk, slot + _AHEAD] % step == first:
-                coming = int64(desks.owners[desk, slot + _AHEAD]) * row_bytes
-                prefetch_row(input_rows + coming, chunks)
-                prefetch_row(output_rows + coming, chunks)
+            if slot + _AHEAD < desks.counts[desk, 1]:
+                coming = int64(desks.owners[desk, slot + _AHEAD])
+                if step == 1 or coming % step == first:
+                    prefetch_row(input_rows + coming * row_bytes, chunks)
+                    prefetch_row(output_rows + coming * row_bytes, chunks)
             word = int64(desks.owners[desk, slot])
-            if word % step != first or desks.slots[desk, word] < 0:  # another thread's, or done at an earlier desk
+            own = step == 1 or word % step == first
+            if not own or desks.slots[desk, word] < 0:  # another thread's, or done at an earlier desk
                 continue
             found, together, apart = 0, int64(0), 0.0
             for other in range(desk, n_desks):
@@ -283,11 +288,13 @@ def merge(inputs: Any, outputs: Any, desks: Any, first: Any, step: Any, settling
                     desks.slots[other, word] = -1
                     holders[found], places[found] = other, place
                     found += 1
-                    together += desks.occurrences[other, place]
-                    apart += 1 - math.exp(-settling * desks.occurrences[other, place])
+                    occurrences = int64(desks.occurrences[other, place])
+                    together += occurrences
+                    apart += settled[occurrences] if occurrences < _FEW else 1 - math.exp(-settling * occurrences)
             scale = numpy.float32(1)
             if found > 1 and apart > 0:
-                scale = numpy.float32((1 - math.exp(-settling * together)) / apart)
+                after_all = settled[together] if together < _FEW else 1 - math.exp(-settling * together)
+                scale = numpy.float32(after_all / apart)
             input_row, output_row = input_rows + word * row_bytes, output_rows + word * row_bytes
             copy_row(input_row, spare, chunks)
             for at in range(found):

@@ -166,11 +166,8 @@ class PlainTraining:
             for centre in range(first, last):
                 state = step_of(state)
                 reach = self.window - (((state >> 48) * self.window >> 16) if self.dynamic else 0)
-                contexts = [
-                    words[at]
-                    for at in range(max(0, centre - reach), min(len(words), centre + reach + 1))
-                    if at != centre
-                ]
+                first_context, stop = max(0, centre - reach), min(len(words), centre + reach + 1)
+                contexts = [words[first_context if at == centre else at] for at in range(first_context + 1, stop)]
                 targets = [words[centre]]
                 for word in itertools.islice(following, self.negative):
                     targets.append(
