@@ -33,6 +33,8 @@ def main() -> None:
                 for rate in (0.05, 0.1, 0.2, 0.3):
                     rows[f"exact gradient, {rate}"] = {"cbow_gradient": "exact", "learning_rate": rate}
             for name, settings in rows.items():
+                if options.only and name not in options.only:
+                    continue
                 found = []
                 for seed in range(1, options.seeds + 1):
                     with tempfile.TemporaryDirectory() as folder:
@@ -49,6 +51,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--exact", action="store_true")
+    parser.add_argument("--only", nargs="+", help="the rows to make, by their names")
     parser.add_argument("--worker", choices=["gensim"], help=argparse.SUPPRESS)
     parser.add_argument("--model", choices=MODELS, help=argparse.SUPPRESS)
     parser.add_argument("--dimension", type=int, help=argparse.SUPPRESS)

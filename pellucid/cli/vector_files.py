@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from pellucid.cli import console
-from pellucid.errors import UserError
+from pellucid.errors import UsageError, UserError
 
 if TYPE_CHECKING:
     from pellucid.word2vec import Format, WordVectors
@@ -77,21 +77,49 @@ def size_of(files: Sequence[Path]) -> int | None:
         return None
 
 
-def check_new(output: Path, form: Form | None, overwrite: bool) -> Format:
+def check_new(output: Path, form: Form | None, overwrite: bool, resume: bool = False) -> Format:
     """Return the form that vectors are written in, by the output's name unless given.
 
     Raises:
         UserError: if something stands there and may not be replaced, or nothing can be written there.
+        UsageError: if the form has no place for checkpoints to go on from.
     """
+    from pellucid.storage.checkpoints import latest_checkpoint
     from pellucid.word2vec.files import check_place, format_by_name
 
     chosen = form or format_by_name(output)
     check_place(output, chosen)
+    if resume:
+        _check_begun(output, chosen, overwrite)
+        return chosen
+    begun = chosen == "native" and latest_checkpoint(output) is not None
     there = (output / "config.json").is_file() if chosen == "native" else output.is_file()
-    if there and not overwrite:
+    if (there or begun) and not overwrite:
+        what = "exists" if chosen != "native" else "holds word vectors" if there else "holds a training begun"
+        hint = "Add `--overwrite` to replace it, or name another place."
         raise UserError(
-            f"{output} {'holds word vectors' if chosen == 'native' else 'exists'} already",
-            where=str(output),
-            hint="Add `--overwrite` to replace it, or name another place.",
+            f"{output} {what} already", where=str(output), hint=f"`--resume` goes on with it. {hint}" if begun else hint
         )
     return chosen
+
+
+def _check_begun(output: Path, form: Format, overwrite: bool) -> None:
+    from pellucid.storage.checkpoints import latest_checkpoint
+
+    if overwrite:
+        raise UsageError("--resume and --overwrite exclude each other", hint="Go on with the training, or start anew.")
+    if form != "native":
+        raise UsageError(
+            "there is nothing to go on from in a file of vectors",
+            where=str(output),
+            hint="Train into a folder (`-o FOLDER`), which has checkpoints; `pellucid vectors convert` makes the file.",
+        )
+    if latest_checkpoint(output) is not None:
+        return
+    if (output / "config.json").is_file():
+        raise UserError(
+            f"{output} holds word vectors whose training has ended: nothing is left to do",
+            where=str(output),
+            hint=f"To train them on more text, name another folder with `-o` and add `--from {output}`.",
+        )
+    console.say(f"{output} has no checkpoint yet: starting from the beginning.")

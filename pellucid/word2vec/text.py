@@ -7,6 +7,7 @@ it is.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -56,6 +57,14 @@ class EncodedText:
     ids: IdStore
     words_read: int
     different: int
+
+    def fingerprint(self) -> str:
+        """Return a sum of all of it: two texts that have the same are the same."""
+        content = hashlib.sha256("\n".join(map(repr, self.words)).encode("utf-8", "surrogatepass"))
+        for array in (self.counts, self.ids.ends, self.ids.ids):
+            for begin in range(0, len(array), _BLOCK):
+                content.update(numpy.ascontiguousarray(array[begin : begin + _BLOCK]).data)
+        return content.hexdigest()
 
     def sentences(self) -> Iterator[list[str]]:
         """Yield the sentences as lists of words."""

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from pellucid.errors import UserError
 from pellucid.randomness import generator
+from pellucid.storage.checkpoints import Checkpoint
 from pellucid.word2vec.config import VectorsConfig, vectors_config
 from pellucid.word2vec.phrases import phrases_of
 from pellucid.word2vec.rounds import RoundResult, Rounds
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["Training", "VectorsStep", "encoded_for", "train_vectors"]
 
 _SECONDS_A_STEP = 0.5
+_COUNTERS = ("_epoch", "_round", "_words", "_steps", "_predictions", "_seconds", "_loss")
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,10 @@ class Training:
         self._epoch = self._round = self._words = self._steps = self._predictions = 0
         self._seconds = self._loss = 0.0
 
+    def prepare(self) -> None:
+        """Fetch the machine code, or compile it: once on a machine, some twenty seconds."""
+        self._trainer.run(self._epoch, 0, 0, self._learning_rates)
+
     @property
     def threads(self) -> int:
         """How many threads work."""
@@ -119,8 +125,8 @@ class Training:
     def __iter__(self) -> Iterator[VectorsStep]:
         """Train, and yield a record about twice a second and at the end of each pass."""
         at_once = 1
+        self.prepare()
         with self._trainer.started() as trainer:
-            trainer.run(self._epoch, 0, 0, self._learning_rates)  # fetches or compiles the machine code
             while self._epoch < self.config.epochs:
                 clock = time.monotonic()
                 last = min(trainer.rounds, self._round + at_once)
@@ -155,6 +161,39 @@ class Training:
             words_per_second=result.words / seconds,
             progress=self.progress,
         )
+
+    def checkpoint(self) -> Checkpoint:
+        """Return all that is needed to go on from here, in another process, as if nothing had happened."""
+        from torch import from_numpy
+
+        inputs, outputs = self._trainer.model.matrices(self.config.d)
+        counters = {name: getattr(self, name) for name in _COUNTERS}
+        state = {"counters": counters, "losses": self.losses, "begun_with": self._begun_with()}
+        return Checkpoint(self._steps, {"inputs": from_numpy(inputs), "outputs": from_numpy(outputs)}, {}, state)
+
+    def go_on_from(self, checkpoint: Checkpoint) -> None:
+        """Take the training up where a checkpoint of it was made; the number of threads may be another.
+
+        Raises:
+            UserError: if the checkpoint is of another text, of other settings, or of other vectors to start from.
+        """
+        now, then = self._begun_with(), checkpoint.state["begun_with"]
+        if now != then:
+            raise UserError(
+                f"the training was begun with {_difference(then, now)}",
+                hint="Go on with the same text and settings, or start anew with `--overwrite`.",
+            )
+        for rows, name in zip(self._trainer.model, ("inputs", "outputs"), strict=True):
+            rows[:, : self.config.d] = checkpoint.model[name].numpy()
+        for name in _COUNTERS:
+            setattr(self, name, checkpoint.state["counters"][name])
+        self.losses = list(checkpoint.state["losses"])
+
+    def _begun_with(self) -> dict[str, Any]:
+        """Return what a training that goes on must have been begun with."""
+        start = None if self.start is None else [len(self.start), self.start.d]
+        settings = self.config.model_dump(mode="json")
+        return {"settings": settings, "text": self.text.fingerprint(), "vectors to start from": start}
 
     def vectors(self) -> WordVectors:
         """Return the vectors as they are now, the most frequent word first.
@@ -237,6 +276,14 @@ class Training:
             counts = whole
         whole_outputs = None if outputs is None else joined(old.output_vectors, outputs)
         return words, joined(old.input_vectors, inputs), whole_outputs, counts
+
+
+def _difference(then: dict[str, Any], now: dict[str, Any]) -> str:
+    """Say in words what is not the same."""
+    other = [f"{name} = {value}" for name, value in then["settings"].items() if now["settings"].get(name) != value]
+    if other:
+        return ", ".join(other)
+    return "another text" if then["text"] != now["text"] else "other vectors to start from (`--from`)"
 
 
 def _cores() -> int:

@@ -25,7 +25,7 @@ from pellucid.word2vec.vocabulary import Vocabulary
 
 __all__ = ["check_native_place", "read_native", "save_native", "write_native"]
 
-_OURS = frozenset({"config.json", "metrics.jsonl", "model.safetensors", "report.json"})
+_OURS = frozenset({"checkpoints", "config.json", "metrics.jsonl", "model.safetensors", "report.json"})
 _WORDS = ("word_letters", "word_ends", "word_hashes", "word_rows")
 _OTHER_FORM = 'Name a folder, or say the file\'s form: `--to word2vec-binary`, in Python `format="word2vec-binary"`.'
 _AGAIN = "Copy the folder again from where it is whole, or make it again."
@@ -122,7 +122,7 @@ def check_native_place(folder: str | Path) -> None:
 
 def _check_replaceable(folder: Path) -> None:
     hint = "Name another folder, or remove this one first."
-    if holds_model(folder):
+    if (folder / "config.json").is_file():
         kind = read_config(folder)["kind"]
         if kind != "vectors":
             raise UserError(f"{folder} holds {KINDS[kind]}, which is not overwritten", where=str(folder), hint=hint)
