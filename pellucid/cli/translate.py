@@ -15,7 +15,7 @@ from cyclopts import Parameter
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, ModelFlags
 from pellucid.corpus.counts import counted
-from pellucid.corpus.text_files import read_lines
+from pellucid.corpus.text_files import likely_encoding, read_lines
 from pellucid.errors import UsageError, UserError
 from pellucid.storage.files import new_file
 
@@ -223,7 +223,7 @@ def _lines(file: str | None) -> Iterator[str]:
             raise UserError(
                 f"not UTF-8: byte {error.start + 1} of the line is 0x{line[error.start]:02x}",
                 where=f"{name}:{number}",
-                hint="Convert the text, as in `iconv -f LATIN1 -t UTF-8`; lines before this one are fine.",
+                hint=f"Convert the text, as in `iconv -f {likely_encoding(line)} -t UTF-8`; the lines before are fine.",
             ) from error
 
 

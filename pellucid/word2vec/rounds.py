@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import Event
 from typing import Any, NamedTuple
 
 import numpy
@@ -121,15 +122,21 @@ class Rounds:
                 )
             self._targets = huffman_tree(text.counts)
             self._run = softmax_rounds
-        self.desks = new_desks(
-            n_desks,
-            int(numpy.diff(borders).max()) + 2 * config.window,
-            vocab_size,
-            config.d,
-            window=config.window,
-            negative=config.negative,
-            copying=self.copying,
-        )
+        try:
+            self.desks = new_desks(
+                n_desks,
+                int(numpy.diff(borders).max()) + 2 * config.window,
+                vocab_size,
+                config.d,
+                window=config.window,
+                negative=config.negative,
+                copying=self.copying,
+            )
+        except MemoryError as error:
+            raise UserError(
+                f"there is no room in memory for {n_desks} parts of {int(numpy.diff(borders).max()):,} words at a time",
+                hint="Lower part_words, desks or d.",
+            ) from error
         self._pool: ThreadPoolExecutor | None = None
         self._gathering = new_meeting()
         self._planned: tuple[int, Plan] | None = None
@@ -156,11 +163,29 @@ class Rounds:
         if self._pool is None:
             self._work(plan, first, last, 0)
         else:
-            jobs = [self._pool.submit(self._work, plan, first, last, thread) for thread in range(self.threads)]
-            for job in jobs:
-                job.result()
+            self._work_together(plan, first, last)
         loss = sum(loss_of(of_desk) for of_desk in self.desks.loss) + float(self.desks.nats.sum())
         return RoundResult(loss, int(self.desks.counts[:, 2].sum()), int(self.desks.counts[:, 3].sum()))
+
+    def _work_together(self, plan: Plan, first: int, last: int) -> None:
+        """Do some rounds by all threads, which begin only when each of them is there: they wait for one another."""
+        assert self._pool is not None
+        begin, given_up = Event(), Event()
+
+        def work(thread: int) -> None:
+            begin.wait()
+            if not given_up.is_set():
+                self._work(plan, first, last, thread)
+
+        try:
+            jobs = [self._pool.submit(work, thread) for thread in range(self.threads)]
+        except BaseException:
+            given_up.set()
+            raise
+        finally:
+            begin.set()
+        for job in jobs:
+            job.result()
 
     def _work(self, plan: Plan, first: int, last: int, thread: int) -> None:
         """Do a thread's share of some rounds."""

@@ -12,7 +12,7 @@ import numpy
 from numba import int64, uint64
 
 from pellucid.kernels import kernel, kernel_using
-from pellucid.word2vec import lanes, parts, updates
+from pellucid.word2vec import drawing, lanes, parts, updates
 from pellucid.word2vec.parts import lay_out, step_of
 
 __all__ = ["full_step", "path_step", "softmax_rounds"]
@@ -88,7 +88,7 @@ def _predict(
     return path_step(h, outputs, tree, target, rate, change)
 
 
-@kernel_using(lanes, parts, updates)
+@kernel_using(drawing, lanes, parts, updates)
 def softmax_rounds(
     text: Any,
     inputs: Any,
