@@ -86,7 +86,7 @@ class VectorSettings:
     """Seed of every random choice (1)."""
 
     fast: _Switch = None
-    """Let threads change the vectors without regard to each other: faster, never twice the same."""
+    """Let threads change the vectors without waiting for each other: faster, never twice the same."""
 
     desks: int | None = None
     """Parts of the text trained side by side, and the most threads that help (4); the vectors depend on it."""

@@ -89,7 +89,7 @@ class VectorsConfig(BaseModel):
     )
     seed: int = Field(1, ge=0, lt=2**63, description="every random choice follows from it")
     fast: bool = Field(
-        False, description="let threads change the vectors without regard to each other: faster, never twice the same"
+        False, description="let threads change the vectors without waiting for each other: faster, never twice the same"
     )
     desks: int | None = Field(
         None,
