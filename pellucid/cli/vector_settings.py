@@ -86,7 +86,8 @@ class VectorSettings:
     """Seed of every random choice (1)."""
 
     fast: _Switch = None
-    """Let threads change the vectors without waiting for each other: faster, never twice the same."""
+    """Train as many parts side by side as there are threads, one alone in place: faster, but the vectors then depend on
+    the number of threads."""
 
     desks: int | None = None
     """Parts of the text trained side by side, and the most threads that help (4); the vectors depend on it."""

@@ -89,7 +89,9 @@ class VectorsConfig(BaseModel):
     )
     seed: int = Field(1, ge=0, lt=2**63, description="every random choice follows from it")
     fast: bool = Field(
-        False, description="let threads change the vectors without waiting for each other: faster, never twice the same"
+        False,
+        description="train as many parts side by side as there are threads, a single one without copies: faster, but "
+        "the vectors depend on the number of threads",
     )
     desks: int | None = Field(
         None,

@@ -19,7 +19,7 @@ from pellucid.kernels import kernel_using
 from pellucid.word2vec import drawing, lanes, meeting, parts, updates
 from pellucid.word2vec.drawing import Draws, Places, draw_rows, member_of, row_of, start_of
 from pellucid.word2vec.meeting import meet
-from pellucid.word2vec.parts import ALONE, TOGETHER, lay_out, merge, settle, step_of
+from pellucid.word2vec.parts import lay_out, merge, step_of
 from pellucid.word2vec.updates import (
     TARGETS_AT_ONCE,
     add_movement,
@@ -97,14 +97,14 @@ def negative_sampling(cbow: bool, negative: int, chunks: int) -> Any:
         """Take some rounds on as one of several threads, which all call this; each has every `threads`th desk."""
         dynamic = plan.dynamic[0]
         n_desks, copying, group = len(desks.counts), plan.copying[0], len(noise.accept) // len(noise.entries)
-        parties = n_desks if copying == TOGETHER else 1
+        parties = n_desks if copying else 1
         model_rows, weights, entries, accept = outputs.ctypes.data, plan.weights, noise.entries, noise.accept
         for number in range(first_round, last_round):
             key, rate = plan.keys[number], plan.rates[number]
             for desk in range(thread, n_desks, threads):
                 part = number * n_desks + desk
                 lay_out(text, inputs, outputs, desks, desk, part, window, plan.seed[0], copying)
-            if copying == TOGETHER:
+            if copying:
                 meet(gathering, threads)
             for desk in range(thread, n_desks, threads):
                 words, slots, spare = desks.words[desk], desks.slots[desk], desks.spare[desk]
@@ -120,7 +120,7 @@ def negative_sampling(cbow: bool, negative: int, chunks: int) -> Any:
                 predictions, begin = 0, int64(0)
                 kept = desks.pieces[desk, desks.counts[desk, 0] - 1, 2] if desks.counts[desk, 0] else 0
                 seed, state = state, step_of(state)
-                draws = Draws(entries, accept, group, parties, key, desk if copying == TOGETHER else 0)
+                draws = Draws(entries, accept, group, parties, key, desk if copying else 0)
                 places = Places(slots, output_rows if copying else 0, model_rows, row_bytes)
                 for at in range(kept):
                     contexts[at] = input_rows + int64(words[at]) * row_bytes
@@ -171,9 +171,7 @@ def negative_sampling(cbow: bool, negative: int, chunks: int) -> Any:
                         predictions += 1 if cbow else n
                     begin = end
                 desks.counts[desk, 2] += predictions
-                if copying == ALONE:
-                    settle(inputs, outputs, desks, desk)
-            if copying == TOGETHER:
+            if copying:
                 meet(gathering, threads)
                 merge(inputs, outputs, desks, thread, threads, plan.settling[number])
                 meet(gathering, threads)

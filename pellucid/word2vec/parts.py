@@ -8,10 +8,8 @@ meanwhile. At the end of the round the copies are put together, the parts in the
 these three pieces of work between them, and what comes out does not depend on how many they are: same seed, same
 bits.
 
-One part at a time can as well change the rows of the model in place: that is plain stochastic gradient descent, and a
-little faster. Several threads that did so would wait for each other's cache lines all the time, since a few words are
-in every sentence. Those that do not meet (`ALONE`) have copies, too; each adds its movements to the model when its part
-is done, and now and then two overwrite each other's, so that no two runs are the same.
+With `copying` off the rows of the model are changed in place, which is a little faster: one part at a time, that is
+plain stochastic gradient descent.
 
 A row that several parts have copied moves by the sum of their movements, but for a frequent word, whose row each of
 them may already have moved nearly to where it belongs; the sum would go m times as far. If a row's movement in n
@@ -31,9 +29,6 @@ from pellucid.word2vec.drawing import BATCH, start_of
 from pellucid.word2vec.updates import add_movement, copy_row, prefetch_row
 
 __all__ = [
-    "ALONE",
-    "IN_PLACE",
-    "TOGETHER",
     "Desks",
     "Plan",
     "Text",
@@ -42,12 +37,8 @@ __all__ = [
     "merge",
     "new_desks",
     "new_rows",
-    "settle",
     "step_of",
 ]
-
-IN_PLACE, TOGETHER, ALONE = 0, 1, 2
-"""How parts change the model: directly; by copies that are put together; or by copies, each as it can."""
 
 _ALIGNMENT = 64
 _AHEAD = 4  # words whose rows are on their way
@@ -83,7 +74,6 @@ class Desks(NamedTuple):
         owners: int32 [copies], the words of the copies.
         occurrences: int32 [copies], how often each stands in `words`.
         inputs, outputs: float32 [copies, width], the copies.
-        inputs_before: float32 [copies, width], input rows as they were, where others may change the model's meanwhile.
         outputs_before: float32 [copies, width], output rows as they were; in the model they may change meanwhile.
         contexts: int64 [words], addresses of the words' input rows.
         targets: int64, addresses of a window's output rows.
@@ -104,7 +94,6 @@ class Desks(NamedTuple):
     occurrences: NDArray[numpy.int32]
     inputs: NDArray[numpy.float32]
     outputs: NDArray[numpy.float32]
-    inputs_before: NDArray[numpy.float32]
     outputs_before: NDArray[numpy.float32]
     contexts: NDArray[numpy.int64]
     targets: NDArray[numpy.int64]
@@ -126,8 +115,7 @@ class Plan(NamedTuple):
         dynamic: bool [1], whether a window's reach is drawn.
         cbow: bool [1], whether the model is CBOW.
         full: bool [1], whether the softmax is the full one and not a path in a tree.
-        copying: int [1], whether a part's rows are those of the model, or copies on its desk: `IN_PLACE`, `TOGETHER` or
-            `ALONE`.
+        copying: bool [1], whether a part's rows are copies on its desk, or those of the model.
         weights: float32 [4], of CBOW: h = (w₀ / n + w₁) · Σ inputs, and inputs move by w₂ / n + w₃ times h's gradient.
     """
 
@@ -138,7 +126,7 @@ class Plan(NamedTuple):
     dynamic: NDArray[numpy.bool_]
     cbow: NDArray[numpy.bool_]
     full: NDArray[numpy.bool_]
-    copying: NDArray[numpy.int64]
+    copying: NDArray[numpy.bool_]
     weights: NDArray[numpy.float32]
 
 
@@ -152,7 +140,9 @@ def new_rows(*shape: int, dtype: Any = numpy.float32) -> NDArray[Any]:
     return rows
 
 
-def new_desks(number: int, longest: int, vocab_size: int, d: int, *, window: int, negative: int, copying: int) -> Desks:
+def new_desks(
+    number: int, longest: int, vocab_size: int, d: int, *, window: int, negative: int, copying: bool
+) -> Desks:
     """Return desks for parts of at most `longest` words, margins included."""
     copies = min(longest, vocab_size) if copying else 0
     loss = new_rows(number, 32)
@@ -167,7 +157,6 @@ def new_desks(number: int, longest: int, vocab_size: int, d: int, *, window: int
         occurrences=new_rows(number, copies, dtype=numpy.int32),
         inputs=new_rows(number, copies, d),
         outputs=new_rows(number, copies, d),
-        inputs_before=new_rows(number, copies if copying == ALONE else 0, d),
         outputs_before=new_rows(number, copies, d),
         contexts=new_rows(number, longest, dtype=numpy.int64),
         targets=new_rows(number, 2 * (negative + 1), dtype=numpy.int64),
@@ -217,7 +206,7 @@ def lay_out(
     chunks, row_bytes = inputs.shape[1] // 16, 4 * inputs.shape[1]
     input_rows, output_rows = inputs.ctypes.data, outputs.ctypes.data
     input_copies, output_copies = desks.inputs[desk].ctypes.data, desks.outputs[desk].ctypes.data
-    inputs_before, before = desks.inputs_before[desk].ctypes.data, desks.outputs_before[desk].ctypes.data
+    before = desks.outputs_before[desk].ctypes.data
     begin, end = text.borders[part], text.borders[part + 1]
     counts[3] += end - begin
     state = start_of(seed, part)
@@ -251,8 +240,6 @@ def lay_out(
                         slots[word], owners[place], occurrences[place] = place, word, 0
                         source, target = int64(word) * row_bytes, int64(place) * row_bytes
                         copy_row(input_rows + source, input_copies + target, chunks)
-                        if copying == ALONE:
-                            copy_row(input_rows + source, inputs_before + target, chunks)
                         copy_row(output_rows + source, output_copies + target, chunks)
                         copy_row(output_rows + source, before + target, chunks)
                     occurrences[place] += 1
@@ -267,20 +254,6 @@ def lay_out(
             counts[0] += 1
         sentence += 1
     desks.state[desk, 0] = state
-
-
-@kernel_using(lanes, updates)
-def settle(inputs: Any, outputs: Any, desks: Any, desk: Any) -> Any:
-    """Move the model's rows by what one desk's copies of them have moved, whatever others do meanwhile."""
-    chunks, row_bytes = inputs.shape[1] // 16, 4 * inputs.shape[1]
-    one = numpy.float32(1)
-    for slot in range(desks.counts[desk, 1]):
-        word, place = int64(desks.owners[desk, slot]), slot * row_bytes
-        desks.slots[desk, word] = -1
-        row, after = inputs.ctypes.data + word * row_bytes, desks.inputs[desk].ctypes.data + place
-        add_movement(row, after, desks.inputs_before[desk].ctypes.data + place, one, chunks)
-        row, after = outputs.ctypes.data + word * row_bytes, desks.outputs[desk].ctypes.data + place
-        add_movement(row, after, desks.outputs_before[desk].ctypes.data + place, one, chunks)
 
 
 @kernel_using(lanes, updates)

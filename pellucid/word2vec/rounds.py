@@ -1,8 +1,8 @@
 """Rounds of training, shared between threads.
 
 A round is a part of the text on each desk. In a deterministic training the threads meet between laying out, training
-and merging (`parts.py`), and the number of desks is a setting; in a free one (`fast`) each thread has one desk and goes
-ahead as it can.
+and merging (`parts.py`), and the number of desks is a setting; with `fast` there are as many desks as threads, and one
+alone changes the model in place.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pellucid.word2vec.huffman import huffman_tree
 from pellucid.word2vec.meeting import new_meeting
 from pellucid.word2vec.negative_sampling import negative_sampling
 from pellucid.word2vec.noise import noise_table
-from pellucid.word2vec.parts import ALONE, IN_PLACE, TOGETHER, Plan, Text, cut_into_parts, new_desks, new_rows
+from pellucid.word2vec.parts import Plan, Text, cut_into_parts, new_desks, new_rows
 from pellucid.word2vec.softmax import softmax_rounds
 from pellucid.word2vec.subsampling import keep_probabilities, keep_thresholds
 from pellucid.word2vec.text import EncodedText
@@ -37,7 +37,7 @@ _SMALL_VOCABULARY = 2000  # below it desks would have too few words of their own
 _SMALL_TEXT = 200_000  # words; below it one desk is fast enough, and plain gradient descent
 _WORDS_A_DESK = 16  # the fewest that a desk may have to draw negatives from in a round
 _PART_WORDS, _LEAST_PART_WORDS = 400, 100
-_FREE_PART_WORDS = {IN_PLACE: 2000, ALONE: 1000}
+_IN_PLACE_PART_WORDS = 2000
 _GROUP = 4  # at least so many words share an entry of the noise table, so that more of it stays in the cache
 _MOST_WORDS_OF_FULL_SOFTMAX = 50_000
 _SETTLING = 1.0  # how far of its way a row goes in an occurrence of its word, divided by the learning rate
@@ -90,12 +90,11 @@ class Rounds:
         vocab_size, words = len(text.words), len(text.ids.ids)
         sampled = config.objective == "negative-sampling"
         small = vocab_size < _SMALL_VOCABULARY or words < _SMALL_TEXT
-        wanted = min(config.desks or (1 if small else DESKS), max(1, vocab_size // _WORDS_A_DESK)) if sampled else 1
-        free = config.fast and sampled
-        self.copying = IN_PLACE if (threads if free else wanted) == 1 else ALONE if free else TOGETHER
-        part_words = config.part_words or _part_words(words, free, self.copying)
-        borders = cut_into_parts(text.ids.ends, part_words)
-        n_desks = min(threads, max(1, len(borders) - 1)) if free else wanted
+        asked = threads if config.fast else config.desks or (1 if small else DESKS)
+        n_desks = min(asked, max(1, vocab_size // _WORDS_A_DESK)) if sampled else 1
+        self.copying = n_desks > 1
+        in_place = config.fast and not self.copying
+        borders = cut_into_parts(text.ids.ends, config.part_words or _part_words(words, in_place))
         self.threads = min(threads, n_desks)
         self.rounds = -(-(len(borders) - 1) // n_desks)
         keep = keep_thresholds(keep_probabilities(text.counts, config.sample, config.sample_formula))
@@ -111,7 +110,7 @@ class Rounds:
         self._targets: NamedTuple
         self._run: Any
         if sampled:
-            parties = n_desks if self.copying == TOGETHER else 1
+            parties = n_desks if self.copying else 1
             group = parties if small else parties * -(-_GROUP // parties)
             self._targets = noise_table(text.counts, config.noise_exponent, group)
             self._run = negative_sampling(config.model == "cbow", config.negative, self.model.inputs.shape[1] // 16)
@@ -237,8 +236,8 @@ def loss_of(product: NDArray[numpy.float32]) -> float:
     return float(-numpy.log(mantissas).sum() - numpy.log(2) * exponents.sum(dtype=numpy.int64))
 
 
-def _part_words(words: int, fast: bool, copying: int) -> int:
+def _part_words(words: int, in_place: bool) -> int:
     """Return how many words a part has: few where there are few, so that rounds are many."""
-    if fast:
-        return max(_LEAST_PART_WORDS, min(_FREE_PART_WORDS[copying], words // 500))
+    if in_place:
+        return max(_LEAST_PART_WORDS, min(_IN_PLACE_PART_WORDS, words // 500))
     return max(_LEAST_PART_WORDS, min(_PART_WORDS, words // 4000))
