@@ -128,6 +128,7 @@ def _run(tokens: list[str]) -> int:
         bound.arguments["settings"] = settings
     elif settings:
         raise _no_settings(rest, settings)
+    console.set_quiet(False)  # whatever a command before, in the same process, was told
     for value in bound.arguments.values():
         if isinstance(value, Flags):
             value.apply()

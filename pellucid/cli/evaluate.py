@@ -64,6 +64,12 @@ def evaluate(
                 where="--compare",
                 hint=f"Measure both word vectors on the same files: `pellucid evaluate {compare} …`.",
             )
+        if search != DEFAULT_SEARCH:
+            raise UsageError(
+                "beams and the like are for translators",
+                where="pellucid evaluate",
+                hint="Word vectors take --restrict and --json.",
+            )
         evaluate_vectors(folder, files, restrict, as_json)
         return
     if read_config(folder)["kind"] == "language-model":

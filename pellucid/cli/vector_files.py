@@ -116,6 +116,13 @@ def _check_begun(output: Path, form: Format, overwrite: bool) -> None:
         )
     if latest_checkpoint(output) is not None:
         return
+    progress = _stopped_at(output)
+    if progress is not None:
+        raise UserError(
+            f"the training in {output} was stopped after {progress:.0%}, but has no whole checkpoint to go on from",
+            where=str(output / "checkpoints"),
+            hint=f"Name another folder with `-o` and add `--from {output}`, or start anew with `--overwrite`.",
+        )
     if (output / "config.json").is_file():
         raise UserError(
             f"{output} holds word vectors whose training has ended: nothing is left to do",
@@ -123,3 +130,14 @@ def _check_begun(output: Path, form: Format, overwrite: bool) -> None:
             hint=f"To train them on more text, name another folder with `-o` and add `--from {output}`.",
         )
     console.say(f"{output} has no checkpoint yet: starting from the beginning.")
+
+
+def _stopped_at(output: Path) -> float | None:
+    """Return how far the training of vectors had come that was stopped; None if none was."""
+    from pellucid.storage.model_folder import read_json
+
+    try:
+        training = read_json(output / "report.json")["training"]
+        return float(training["progress"]) if training["stopped"] else None
+    except (UserError, KeyError, TypeError, ValueError):
+        return None

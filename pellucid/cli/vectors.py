@@ -169,6 +169,7 @@ def axis(
     if as_json:
         console.data_json({"left": left, "right": right, "positions": _records(found)})
     else:
+        console.say(f"− is {', '.join(left)}, + is {', '.join(right)}")
         _show(found)
 
 
@@ -230,6 +231,7 @@ def bias(
     if as_json:
         console.data_json({"weat": found.as_dict()})
         return
+    console.say(f"the words' scores: + is nearer to {', '.join(one)}, − to {', '.join(other)}")
     how = f"all {found.splits:,} splits" if found.exact else f"{found.splits:,} drawn splits"
     console.data(f"WEAT effect size {found.effect_size:.3f}, p = {found.p_value:.4g} ({how})")
     _show(found.scores)
@@ -252,12 +254,13 @@ def align(
     """Turn one space onto another, as of two decades, and say which words have moved: word, change, p.
 
     Change is 1 − cosine after the turn (orthogonal Procrustes); p is the share of words about as frequent whose noise
-    would have moved the word as far. The words that moved least like their peers come first.
+    would have moved the word as far. The words of smallest p come first: those that moved least like their peers. Where
+    thousands of words are looked at, some have a small p by chance: of n words about n · p have one below p.
 
     Args:
         before: Folder or file of the earlier vectors.
         after: Folder or file of the later vectors.
-        words: Words to ask about; those that moved most unless given.
+        words: Words to ask about; those of smallest p unless given.
         number: How many words are shown.
         anchors: A text file with the words to fit the turn on, one a line; all shared words unless given.
         peers: How many words, about as frequent, are compared with each other.
@@ -265,17 +268,24 @@ def align(
         overwrite: Replace word vectors that stand in the output folder, or the file.
         as_json: Print one JSON object: shared, anchors, peers, mean_change, moved (word, change, p_value).
     """
+    if number < 1:
+        raise UsageError(f"expected a number of words from 1 on, got {number}", where="--number")
     form = None if output is None else check_new(output, None, overwrite)
     earlier, later = opened(before, file), opened(after, file)
     with console.progress("Aligning"):
         found = earlier.align(later, anchors=None if anchors is None else _words_of(anchors), peers=peers)
     moved = [found.moved(word) for word in words] if words else found.most_moved(number)
-    console.say(f"{len(found.words):,} shared words, mean change {found.change.mean():.3f}")
+    count = len(found.words)
+    console.say(
+        f"{count:,} shared words, mean change {found.change.mean():.3f}; by chance alone about {count / 1000:,.1f} of "
+        "them would have a p below 0.001"
+    )
     if output is not None:
         found.turn(earlier).save(output, form)
     if as_json:
         console.data_json({**found.as_dict(0), "moved": [one._asdict() for one in moved]})
         return
+    console.say("word, change, p:")
     for one in moved:
         console.data(f"{shown(one.word)}\t{one.change:.4f}\t{one.p_value:.4g}")
 
@@ -306,6 +316,8 @@ def convert(
     """
     form = check_new(output, to, overwrite)
     read = opened(vectors, file)
+    if to_float16 and form == "word2vec-binary":
+        console.warn("two bytes a number: Pellucid reads it, gensim and word2vec do not")
     with console.progress("Writing"):
         read.save(output, form, float16=to_float16, escape=escape)
     left_out = [
@@ -318,7 +330,7 @@ def convert(
         if value is not None and form != "native"
     ]
     if left_out:
-        console.warn(f"{form} holds words and input vectors only; left out: {', '.join(left_out)}")
+        console.say(f"{form} holds words and input vectors only; left out: {', '.join(left_out)}")
     console.say(f"{output}: {len(read):,} words, {read.d} numbers each")
 
 
@@ -331,7 +343,8 @@ def _ripa(vectors: WordVectors, words: Sequence[str], pairs: Sequence[str], as_j
     if as_json:
         console.data_json({"ripa": found.as_dict()})
         return
-    console.say(f"the relation holds {found.explained:.0%} of what the pairs differ in")
+    firsts, seconds = (", ".join(pair[side] for pair in split) for side in (0, 1))
+    console.say(f"the relation holds {found.explained:.0%} of what the pairs differ in; + is {firsts}, − is {seconds}")
     _show(found.scores)
 
 

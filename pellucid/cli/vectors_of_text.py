@@ -13,7 +13,7 @@ from pellucid.cli.flags import DEFAULT_FLAGS, Flags
 from pellucid.cli.stopping import STOPPED, Stop
 from pellucid.cli.vector_files import DEFAULT_FILE, FileOptions, opened, shown, size_of
 from pellucid.cli.vector_settings import DEFAULT_SETTINGS, VectorSettings
-from pellucid.errors import UsageError
+from pellucid.errors import UsageError, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from pellucid.word2vec import WordVectors
 
 __all__ = ["neighbours", "stability", "vector_map"]
+
+_FEW_RUNS = 20
 
 _Json = Annotated[bool, Parameter(name="--json", negative="")]
 _Words = Annotated[list[str] | None, Parameter(negative="", consume_multiple=True)]
@@ -98,13 +100,19 @@ def stability(
             **settings.given(),
         )
     console.say(f"{found.runs} trainings on as many resamples of {found.documents:,} {found.document}")
+    if found.runs < _FEW_RUNS:
+        console.warn(f"the bounds of {found.runs} runs are rough: {confidence:.0%} intervals want {_FEW_RUNS} or more")
     if as_json:
         console.data_json(found.as_dict())
         return STOPPED if stop.asked else 0
+    if found.neighbours:
+        console.say(f"word, neighbour, mean cosine, {confidence:.0%} from, to, share of the runs that have it as such:")
     for word, near in found.neighbours.items():
         for one in near:
             mean, low, high = one.cosine
             console.data(f"{shown(word)}\t{shown(one.word)}\t{mean:.3f}\t{low:.3f}\t{high:.3f}\t{one.among:.0%}")
+    if found.measures:
+        console.say(f"score, mean, {confidence:.0%} from, to:")
     for name, (mean, low, high) in found.measures.items():
         console.data(f"{name}\t{mean:.3f}\t{low:.3f}\t{high:.3f}")
     return STOPPED if stop.asked else 0
@@ -161,6 +169,7 @@ def neighbours(
         records = [{**asdict(one), "places": [place._asdict() for place in one.places]} for one in found]
         console.data_json({"word": word, "neighbours": records})
         return
+    console.say(f"neighbour, cosine, sentences with it, those with {word}, too (marked *):")
     for one in found:
         console.data(f"{shown(one.word)}\t{one.score:.4f}\t{one.sentences}\t{one.shared}")
         for place in one.places:
@@ -175,6 +184,7 @@ def vector_map(
     points: int = 10_000,
     method: Literal["pca", "umap"] = "pca",
     seed: int = 1,
+    overwrite: Annotated[bool, Parameter(negative="")] = False,
     file: FileOptions = DEFAULT_FILE,
     flags: Flags = DEFAULT_FLAGS,
 ) -> None:
@@ -186,7 +196,12 @@ def vector_map(
         points: How many words, at most 50,000.
         method: pca, or umap (an extra).
         seed: Seed of umap.
+        overwrite: Replace the file.
     """
+    if output.is_file() and not overwrite:
+        raise UserError(
+            f"{output} exists already", where=str(output), hint="Add `--overwrite` to replace it, or name another file."
+        )
     from pellucid.storage.files import write_text
     from pellucid.word2vec.vector_map import draw_map, map_page
 

@@ -334,7 +334,10 @@ def _fields(text: str) -> list[str]:
     if "\t" in text:
         return [field.strip() for field in text.split("\t")]
     if "," in text:
-        return [field.strip() for field in next(csv.reader([text]))]
+        try:
+            return [field.strip() for field in next(csv.reader([text]))]
+        except csv.Error:  # a field of a length that no word or number has
+            return [text]
     return text.split()
 
 

@@ -41,6 +41,7 @@ __all__ = ["Association", "RelationalScores", "ripa", "weat"]
 Floats = NDArray[numpy.float64]
 
 _DRAWN_AT_ONCE = 10_000
+_MOST_SPLITS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -177,6 +178,8 @@ def _p_value(s: Floats, n: int, permutations: int, seed: int) -> tuple[float, in
 
     The means of a split follow from the sum of its first group alone, so that sums are compared.
     """
+    if permutations > _MOST_SPLITS:
+        raise UserError(f"expected at most {_MOST_SPLITS:,} splits, got {permutations:,}", hint="100,000 are plenty.")
     at_least = s[:n].sum() - 1e-9 * numpy.abs(s).sum()  # equal sums in another order may differ by a rounding
     splits = math.comb(len(s), n)
     if splits <= permutations:

@@ -121,7 +121,7 @@ def negative_sampling(cbow: bool, negative: int, chunks: int) -> Any:
                 predictions, begin = 0, int64(0)
                 kept = desks.pieces[desk, desks.counts[desk, 0] - 1, 2] if desks.counts[desk, 0] else 0
                 seed, state = state, step_of(state)
-                draws = Draws(entries, accept, group, parties, key, desk)
+                draws = Draws(entries, accept, group, parties, key, desk if copying else 0)
                 places = Places(slots, output_rows if copying else 0, model_rows, row_bytes)
                 for at in range(kept):
                     contexts[at] = input_rows + int64(words[at]) * row_bytes

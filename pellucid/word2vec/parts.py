@@ -8,9 +8,8 @@ meanwhile. At the end of the round the copies are put together, the parts in the
 these three pieces of work between them, and what comes out does not depend on how many they are: same seed, same
 bits.
 
-With `copying` off the rows of the model are changed in place, which is a little faster. One part at a time is then
-plain stochastic gradient descent; several at once overwrite each other's changes now and then, and no two runs are
-the same.
+With `copying` off the rows of the model are changed in place, which is a little faster: one part at a time, that is
+plain stochastic gradient descent.
 
 A row that several parts have copied moves by the sum of their movements, but for a frequent word, whose row each of
 them may already have moved nearly to where it belongs; the sum would go m times as far. If a row's movement in n

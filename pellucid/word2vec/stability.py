@@ -128,8 +128,12 @@ def stability(
     Raises:
         UserError: for a word that is not in the vocabulary, fewer than 2 runs or documents, or as `WordVectors.train`.
     """
-    if runs < 2 or not 0 < confidence < 1 or n < 1:
-        raise UserError(f"expected 2 runs or more, 0 < confidence < 1 and n ≥ 1, got {runs}, {confidence} and {n}")
+    if runs < 2:
+        raise UserError(f"expected 2 runs or more, got {runs}", hint="25 give an interval that is worth its name.")
+    if not 0 < confidence < 1:
+        raise UserError(f"expected a confidence between 0 and 1, got {confidence}", hint="0.95 is the custom.")
+    if n < 1:
+        raise UserError(f"expected a number of neighbours from 1 on, got {n}")
     words = [words] if isinstance(words, str) else list(words)
     if not words and not measures:
         raise UserError("nothing is asked about", hint="Give words whose neighbours matter, or measures.")
@@ -203,7 +207,8 @@ def _known(words: Sequence[str], text: EncodedText) -> None:
         raise UserError(
             f"{', '.join(map(repr, unknown[:5]))} {'is' if len(unknown) == 1 else 'are'} not among the "
             f"{len(text.words):,} words",
-            hint="Words are compared letter by letter, capitals too; rare ones are left out by min_count.",
+            hint="Words are compared letter by letter, capitals too; rare ones are left out by min_count. Chinese "
+            "needs a tokenizer: rjieba, or characters.",
         )
 
 

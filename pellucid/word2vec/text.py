@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy
 from numpy.typing import NDArray
 
-from pellucid.corpus.text_files import read_blocks, read_lines, refuse_utf16
+from pellucid.corpus.text_files import likely_encoding, read_blocks, read_lines, refuse_utf16
 from pellucid.errors import UserError
 from pellucid.storage.id_store import IdStore, IdStoreWriter
 from pellucid.word2vec.segmenting import Segmenter, segmenter
@@ -111,6 +111,7 @@ def encode_text(
     lowercase: bool = False,
     min_count: int = 5,
     max_vocab: int | None = None,
+    drop_punctuation: bool = False,
     known: Iterable[str] = (),
     on_progress: Callable[[int], None] | None = None,
 ) -> EncodedText:
@@ -123,6 +124,7 @@ def encode_text(
         lowercase: whether capitals become small letters.
         min_count: words that stand in the text less often are left out.
         max_vocab: how many words are kept, the most frequent ones; None for all.
+        drop_punctuation: whether words without a letter or a digit are left out.
         known: words that are kept however rare they are, where they stand in the text at all.
         on_progress: called with numbers of bytes (of files) or words (of sentences) read since the last call.
 
@@ -140,6 +142,8 @@ def encode_text(
             lines = _lines(files, segmenter(tokenizer), on_progress)
             counted = _read_sentences(lines, writer, lowercase, None)
         numbers = writer.close()
+    if drop_punctuation:
+        counted = _without_punctuation(counted)
     order = _chosen(counted, min_count, max_vocab, frozenset(known), files)
     new_number = numpy.full(len(counted.words), -1, numpy.int32)
     new_number[order] = numpy.arange(len(order), dtype=numpy.int32)
@@ -153,7 +157,7 @@ def encode_text(
     words_read = int(counted.counts.sum())
     words = tuple(counted.words[number] for number in order.tolist())
     _refuse_surrogates(words)
-    return EncodedText(words, counted.counts[order], store, words_read, len(counted.words))
+    return EncodedText(words, counted.counts[order], store, words_read, int((counted.counts > 0).sum()))
 
 
 def _read_words(files: Sequence[Path], writer: IdStoreWriter, on_progress: Callable[[int], None] | None) -> Counted:
@@ -277,15 +281,21 @@ def _lines(files: Sequence[Path], cut: Segmenter, on_progress: Callable[[int], N
                 on_progress(len(line) + 1)
 
 
+def _without_punctuation(counted: Counted) -> Counted:
+    """Return the counts without those of words that have no letter and no digit, as if they did not stand there."""
+    named = numpy.fromiter((any(map(str.isalnum, word)) for word in counted.words), numpy.bool_, len(counted.words))
+    return Counted(counted.words, numpy.where(named, counted.counts, 0))
+
+
 def _chosen(
     counted: Counted, min_count: int, max_vocab: int | None, known: frozenset[str], files: list[Path] | None
 ) -> NDArray[numpy.int64]:
     """Return the numbers of the words that are kept, by falling count, of equals the one seen first."""
     counts = counted.counts
     order = numpy.argsort(-counts, kind="stable")
-    keep = counts >= min_count
+    keep = counts >= max(min_count, 1)
     if known:
-        keep |= numpy.fromiter((word in known for word in counted.words), numpy.bool_, len(counted.words))
+        keep |= (counts > 0) & numpy.fromiter((word in known for word in counted.words), numpy.bool_, len(counts))
     order = order[keep[order]][:max_vocab]
     if len(order) >= 2:
         return order
@@ -327,6 +337,6 @@ def _not_utf8(files: Sequence[Path]) -> UserError:
                 return UserError(
                     "a line is not UTF-8",
                     where=f"{file}:{number}",
-                    hint="Convert the file, as with `iconv -f LATIN1 -t UTF-8`, or mend the line.",
+                    hint=f"Convert the file, as with `iconv -f {likely_encoding(line)} -t UTF-8`, or mend the line.",
                 )
     raise AssertionError("words that are not UTF-8 in lines that are")

@@ -86,6 +86,8 @@ class TimeAlignment:
 
     def most_moved(self, n: int = 10) -> list[Moved]:
         """Return the `n` words that moved least like their peers: by p, then by change."""
+        if n < 0:
+            raise UserError(f"expected a number of words, got {n}")
         order = numpy.lexsort((-self.change, self.p_values))[:n]
         return [Moved(self.words[i], float(self.change[i]), float(self.p_values[i])) for i in order]
 

@@ -80,6 +80,8 @@ def draw_map(
     wide = vectors.input_vectors[rows].astype(numpy.float64)  # squares of small numbers vanish in float32
     units = (wide / numpy.sqrt((wide * wide).sum(axis=1, keepdims=True))).astype(numpy.float32)
     explained = None
+    if method not in ("pca", "umap"):
+        raise UserError(f"unknown method {method!r} for a map", hint="Use pca or umap.")
     if method == "umap":
         places = _umap(units, seed)
     else:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy
 from numpy.typing import ArrayLike, NDArray
@@ -43,6 +43,26 @@ Query = str | Sequence[str] | ArrayLike
 """A word, a list of words (the mean of their directions), or a vector [d]."""
 
 Floats = NDArray[numpy.float64]
+
+_METHODS_ELSEWHERE = {
+    "distance": "1 − similarity",
+    "doesnt_match": "odd_one_out",
+    "evaluate_word_analogies": "analogy_accuracy of pellucid.evaluation.word_vectors",
+    "evaluate_word_pairs": "similarity_correlation of pellucid.evaluation.word_vectors",
+    "get_vecattr": "counts[row(word)]",
+    "get_vector": "vectors[word]",
+    "index_to_key": "words",
+    "key_to_index": "row(word)",
+    "load_word2vec_format": "load",
+    "most_similar": "similar, and analogy for three words",
+    "most_similar_cosmul": 'analogy with method="3CosMul"',
+    "n_similarity": "similarity, of lists of words",
+    "save_word2vec_format": "save",
+    "similar_by_vector": "similar",
+    "similar_by_word": "similar",
+    "vectors": "input_vectors",
+    "wv": "the vectors themselves",
+}
 
 
 class UnknownWordError(UserError, KeyError):
@@ -281,13 +301,19 @@ class WordVectors:
 
         return align(self, other, anchors=anchors, peers=peers)
 
+    def __getattr__(self, name: str) -> NoReturn:
+        """Say what a method of gensim's KeyedVectors is called here."""
+        here = _METHODS_ELSEWHERE.get(name)
+        hint = f"; it is {here} here" if here else ""
+        raise AttributeError(f"WordVectors has no {name}{hint}", name=name, obj=self)
+
     @classmethod
     def train(
         cls,
-        text: Source,
+        text: Source | None = None,
         *,
         threads: int | None = None,
-        start: WordVectors | None = None,
+        start: WordVectors | str | Path | None = None,
         on_step: Callable[[VectorsStep], None] | None = None,
         **settings: Any,
     ) -> WordVectors:
@@ -297,9 +323,9 @@ class WordVectors:
 
         Args:
             text: a file with a sentence a line, several files as a list of `Path`, or sentences that are lists of
-                words, also from a generator: the text is read once.
+                words, also from a generator: it is read once.
             threads: how many threads work, all cores unless given; the vectors do not depend on it.
-            start: vectors to go on with; their words keep their rows, new ones are added behind them.
+            start: vectors to go on with, or where they are; their words keep their rows, new ones come behind them.
             on_step: called with a record about twice a second: progress, loss, words a second.
             settings: as `d=100, model="skip-gram", window=5, negative=5, sample=1e-3, min_count=5, epochs=5, seed=1,
                 fast=False`; all of them are in `pellucid.word2vec.config.VectorsConfig`.
@@ -309,6 +335,11 @@ class WordVectors:
         """
         from pellucid.word2vec.training import train_vectors
 
+        if text is None:
+            raise UserError(
+                "there is no text to train on",
+                hint='It is the first argument, a file or sentences: WordVectors.train("corpus.txt", …).',
+            )
         return train_vectors(text, threads=threads, start=start, on_step=on_step, **settings)
 
     @staticmethod

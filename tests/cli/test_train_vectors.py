@@ -13,10 +13,11 @@ import pytest
 from pellucid import WordVectors
 from pellucid.cli import console
 from pellucid.cli.app import main
+from pellucid.cli.stopping import Stop
 from pellucid.cli.vector_settings import VectorSettings
+from pellucid.cli.vectors_run import VectorsRun
 from pellucid.storage.model_folder import write_config
 from pellucid.word2vec.config import VectorsConfig
-from pellucid.word2vec.training import Training, VectorsStep
 from tests.conftest import ROOT, Run
 
 
@@ -111,14 +112,12 @@ def test_the_ending_of_the_output_says_its_form(text: Path, tmp_path: Path) -> N
 def test_vectors_that_cannot_be_written_after_all_are_kept_elsewhere(
     text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def trained_meanwhile(training: Training) -> tuple[list[VectorsStep], bool]:
-        records = list(training)
+    def trained_meanwhile(run: VectorsRun, stop: Stop) -> None:
         (tmp_path / "v").touch()  # by somebody else
-        return records, False
 
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "elsewhere"))
-    monkeypatch.setattr("pellucid.cli.train_vectors._trained", trained_meanwhile)
+    monkeypatch.setattr(VectorsRun, "take_on", trained_meanwhile)
     assert train(text, "-o", tmp_path / "v", "-d", 4, "--epochs", 1) == 1
     said = capsys.readouterr().err
     (kept,) = (tmp_path / "elsewhere").glob("*/vectors")

@@ -214,3 +214,26 @@ def test_evaluate_takes_analogies_and_judgements(
 
 def test_the_forms_are_those_of_the_package() -> None:
     assert get_args(Form) == FORMATS
+
+
+def test_a_map_replaces_nothing_unasked(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "thesis.html").write_text("chapter 1", encoding="utf-8")
+    assert run("map", folder, "-o", tmp_path / "thesis.html") == 1
+    assert "exists already" in capsys.readouterr().err
+    assert (tmp_path / "thesis.html").read_text(encoding="utf-8") == "chapter 1"
+    assert run("map", folder, "-o", tmp_path / "thesis.html", "--overwrite") == 0
+    assert "queen" in (tmp_path / "thesis.html").read_text(encoding="utf-8")
+
+
+def test_what_is_for_translators_is_refused(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "pairs.tsv").write_text("man\twoman\t9\nking\tqueen\t8\nhe\tshe\t7\n", encoding="utf-8")
+    assert main(["evaluate", str(folder), str(tmp_path / "pairs.tsv"), "--beam", "4"]) == 2
+    assert "for translators" in capsys.readouterr().err
+    assert main(["evaluate", str(folder), str(tmp_path / "pairs.tsv")]) == 0
+
+
+def test_scores_say_which_end_is_which(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("axis", folder, "nurse", "--left", "man", "--right", "woman") == 0
+    assert "− is man, + is woman" in capsys.readouterr().err
+    assert run("bias", folder, "nurse", "--pairs", "man:woman", "he:she") == 0
+    assert "+ is man, he, − is woman, she" in capsys.readouterr().err

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -293,3 +294,23 @@ def test_packed_files_are_the_same_each_time(tmp_path: Path) -> None:
     assert (tmp_path / "a.txt.gz").read_bytes() == (tmp_path / "b.txt.gz").read_bytes()
     vectors.save(tmp_path / "c.txt", "glove")
     assert gzip.decompress((tmp_path / "a.txt.gz").read_bytes()) == (tmp_path / "c.txt").read_bytes()
+
+
+def test_braces_in_repeated_words_are_text(tmp_path: Path) -> None:
+    (tmp_path / "v.txt").write_text("{ 1 2\n{ 3 4\n{ 5 6\nx{0} 7 8\n", encoding="utf-8")
+    with pytest.warns(UserWarning, match="'{'"):
+        vectors = WordVectors.load(tmp_path / "v.txt", "glove")
+    assert list(vectors.words) == ["{", "x{0}"]
+
+
+def test_blank_lines_take_no_room(tmp_path: Path) -> None:
+    row = b" 1" * 300 + b"\n"
+    (tmp_path / "v.txt").write_bytes(b"a" + row + b"\n" * 500_000 + b"b" + row)
+    tracemalloc.start()
+    try:
+        vectors = WordVectors.load(tmp_path / "v.txt", "glove")
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert list(vectors.words) == ["a", "b"]
+    assert most < 100 << 20  # rows for all lines would take six times that

@@ -6,13 +6,20 @@ import random
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy
 import pytest
 
 from pellucid import WordVectors
 from pellucid.cli.app import main
+from pellucid.errors import UserError
 from pellucid.storage.checkpoints import all_checkpoints
+from pellucid.word2vec.config import vectors_config
+from pellucid.word2vec.text import encode_text
+from pellucid.word2vec.training import Training
 from tests.conftest import ROOT
 
 SETTINGS = ["-d", "8", "--epochs", "3", "--desks", "4", "--part-words", "40", "--min-count", "1"]
@@ -20,10 +27,11 @@ SETTINGS = ["-d", "8", "--epochs", "3", "--desks", "4", "--part-words", "40", "-
 # Trains with a checkpoint at every record, and kills itself at the n-th time that a file is forced to the disk.
 PROGRAM = """
 import os, signal, sys
-from pellucid.cli import train_vectors
+from pellucid.cli import vectors_run
 from pellucid.cli.app import main
+from pellucid.errors import UserError
 from pellucid.word2vec import training
-train_vectors.SECONDS_A_CHECKPOINT = -1.0
+vectors_run.SECONDS_A_CHECKPOINT = -1.0
 training._SECONDS_A_STEP = 0.0
 fatal, forced, calls = int(sys.argv[1]), os.fsync, []
 def fsync(handle):
@@ -131,12 +139,16 @@ def test_stopped_by_ctrl_c_it_can_go_on(text: Path, whole: WordVectors, tmp_path
         (["--seed", "2"], "the training was begun with seed = 1"),
         (["--overwrite"], "--resume and --overwrite exclude each other"),
         (["another text"], "the training was begun with another text"),
+        (["--from", "places"], "the training was begun with other vectors to start from"),
     ],
 )
 def test_another_training_is_not_gone_on_with(
     text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], changed: list[str], message: str
 ) -> None:
     folder = tmp_path / "v"
+    if changed[0] == "--from":
+        WordVectors(["w1", "w2"], numpy.ones((2, 8))).save(tmp_path / "places")
+        changed = ["--from", str(tmp_path / "places")]
     assert killed(text, folder, 60) == -signal.SIGKILL
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     source = text
@@ -155,3 +167,59 @@ def test_where_nothing_was_begun_it_says_so(text: Path, tmp_path: Path, capsys: 
     assert "nothing is left to do" in capsys.readouterr().err
     assert train(text, tmp_path / "v.bin", "--resume") == 2
     assert "there is nothing to go on from in a file" in capsys.readouterr().err
+
+
+def test_the_checkpoints_of_a_training_that_is_replaced_go(text: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "v"
+    assert killed(text, folder, 80) == -signal.SIGKILL
+    (old,) = all_checkpoints(folder)
+    assert killed(text, folder, 20, "--overwrite", "--seed", "2") == -signal.SIGKILL
+    (new,) = all_checkpoints(folder)
+    assert new != old
+    assert train(text, folder, "--resume", "--seed", "2") == 0
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda state: state["state"].pop("begun_with"), "is damaged"),
+        (lambda state: state["state"].pop("records"), "records are damaged"),
+        (lambda state: state["state"]["counters"].update(_round=10**9), "do not fit the text"),
+        (lambda state: state["state"]["counters"].pop("_loss"), "is damaged"),
+        (lambda state: state.update(files={}), "starting from the beginning"),
+    ],
+)
+def test_a_damaged_checkpoint_is_told(
+    text: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    damage: Callable[[dict[str, Any]], object],
+    message: str,
+) -> None:
+    folder = tmp_path / "v"
+    assert killed(text, folder, 40) == -signal.SIGKILL
+    (checkpoint,) = all_checkpoints(folder)
+    state = json.loads((checkpoint / "state.json").read_text(encoding="utf-8"))
+    damage(state)
+    (checkpoint / "state.json").write_text(json.dumps(state), encoding="utf-8")
+    train(text, folder, "--resume")
+    assert message in capsys.readouterr().err
+
+
+def test_a_stopped_training_without_its_checkpoint_is_not_called_finished(
+    text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert train(text, tmp_path / "v") == 0
+    report = {"training": {"stopped": True, "progress": 0.25}}
+    (tmp_path / "v" / "report.json").write_text(json.dumps(report), encoding="utf-8")
+    assert train(text, tmp_path / "v", "--resume") == 1
+    assert "was stopped after 25%, but has no whole checkpoint" in capsys.readouterr().err
+
+
+def test_free_threads_go_on_with_as_many(text: Path, tmp_path: Path) -> None:
+    config = vectors_config({"d": 8, "epochs": 2, "fast": True, "min_count": 1})
+    encoded = encode_text(text, tmp_path, min_count=1)
+    begun = Training(encoded, config, threads=2)
+    next(iter(begun))
+    with pytest.raises(UserError, match="begun with threads = 2"):
+        Training(encoded, config, threads=1).go_on_from(begun.checkpoint())

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from pellucid.corpus.text_files import read_blocks, read_lines
 from pellucid.errors import UserError
 from pellucid.tokenizers import TokenizerConfig, train_tokenizer
+from pellucid.word2vec.config import VectorsConfig
+from pellucid.word2vec.doubts import doubts_about
 from pellucid.word2vec.text import EncodedText, encode_text
 
 words = st.sampled_from(["the", "cat", "猫", "naïve", "x"])
@@ -165,3 +167,34 @@ def test_any_string_can_be_a_word_of_a_list(tmp_path: Path) -> None:
     found = encode_text(text, tmp_path, min_count=1)
     assert sentences_of(found) == [["new york", "", "a\nb"]] * 2
     assert numpy.array_equal(found.counts, [2, 2, 2])
+
+
+def test_words_without_a_letter_or_digit_are_left_out_where_asked(tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text("the cat , the dog . -- 3\n" * 5, encoding="utf-8")
+    text = encode_text(tmp_path / "t.txt", tmp_path, drop_punctuation=True, known=[","])
+    assert set(text.words) == {"the", "cat", "dog", "3"}
+    assert (text.words_read, text.different, text.ids[0].tolist().count(0)) == (25, 4, 2)
+
+
+@pytest.mark.parametrize(("encoding", "named"), [("gb18030", "GB18030"), ("big5", "BIG5"), ("latin-1", "LATIN1")])
+def test_the_likely_encoding_of_a_text_is_named(tmp_path: Path, encoding: str, named: str) -> None:
+    line = "año, señor" if encoding == "latin-1" else "我們的人在中國" if encoding == "big5" else "我们的人在中国"
+    (tmp_path / "t.txt").write_bytes(line.encode(encoding) + b"\n")
+    with pytest.raises(UserError, match=f"iconv -f {named} "):
+        encode_text(tmp_path / "t.txt", tmp_path)
+
+
+def test_utf16_without_its_mark_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_bytes(("the cat and the dog\n" * 50).encode("utf-16-le"))
+    for tokenizer in ("whitespace", "words"):
+        with pytest.raises(UserError, match="UTF-16"):
+            encode_text(tmp_path / "t.txt", tmp_path, tokenizer=tokenizer)
+
+
+def test_chinese_that_is_not_cut_is_doubted(tmp_path: Path) -> None:
+    lines = [f"第{n}句话说了这么多" for n in range(40)] + ["同一句话"] * 6 + ["又一句话"] * 5
+    (tmp_path / "t.txt").write_text("\n".join(lines), encoding="utf-8")
+    (doubt,) = doubts_about(encode_text(tmp_path / "t.txt", tmp_path), VectorsConfig())
+    assert "--tokenizer rjieba" in doubt
+    cut = encode_text(tmp_path / "t.txt", tmp_path, tokenizer="characters")
+    assert doubts_about(cut, VectorsConfig(tokenizer="characters")) == []
