@@ -20,6 +20,7 @@ Logits = NDArray[numpy.float32]
 """Scores of every token to come next, before the softmax, [vocab_size]; nats."""
 
 _COLDEST = 1e-30  # temperature below which nothing changes but that numbers overflow
+_LARGEST = 1e30  # a penalised logit: what is beyond would overflow, and is as certain or as impossible
 _ROUNDING = 1e-6  # a sum of probabilities that comes so near top_p has reached it: logits are float32
 
 
@@ -65,8 +66,10 @@ def penalised(logits: Logits, counted: Sequence[int], penalty: float) -> Logits:
     """
     ids = numpy.unique(numpy.asarray(counted, dtype=numpy.int64))
     changed = logits.copy()
-    old = changed[ids]
-    changed[ids] = numpy.where(old > 0, old / penalty, old * penalty)
+    old = changed[ids].astype(numpy.float64)
+    with numpy.errstate(over="ignore"):
+        penalised = numpy.where(old > 0, old / penalty, old * penalty)
+    changed[ids] = numpy.clip(penalised, -_LARGEST, _LARGEST)
     return changed
 
 
@@ -120,9 +123,10 @@ def _most_probable(probabilities: NDArray[numpy.float64], count: int) -> NDArray
 def _nucleus(probabilities: NDArray[numpy.float64], share: float) -> NDArray[numpy.int64]:
     """Return the places of the fewest highest that sum to `share`, ascending; at least one.
 
-    Those below (1 − share) / n together sum to less than 1 − share: none of them is needed, and the sort is spared.
+    Those below (1 − share) / 2n together sum to less than half of 1 − share: none of them is needed, and the sort is
+    spared. Without the half, rounding could leave none of n that are equal.
     """
-    candidates = numpy.flatnonzero(probabilities >= (1 - share) / len(probabilities))
+    candidates = numpy.flatnonzero(probabilities >= (1 - share) / (2 * len(probabilities)))
     order = candidates[numpy.argsort(-probabilities[candidates], kind="stable")]
     sums = probabilities[order].cumsum()
     count = 1 + int(numpy.searchsorted(sums, share - _ROUNDING, side="left"))
