@@ -12,9 +12,19 @@ from typing import NamedTuple
 import numpy
 from numpy.typing import NDArray
 
+from pellucid.errors import UserError
 from pellucid.generation.sampling_config import SamplingConfig
 
-__all__ = ["Distribution", "Logits", "draw", "greedy", "log_normaliser", "penalised", "sampling_distribution"]
+__all__ = [
+    "Distribution",
+    "Logits",
+    "draw",
+    "greedy",
+    "log_normaliser",
+    "no_numbers",
+    "penalised",
+    "sampling_distribution",
+]
 
 Logits = NDArray[numpy.float32]
 """Scores of every token to come next, before the softmax, [vocab_size]; nats."""
@@ -44,9 +54,23 @@ class Distribution(NamedTuple):
 
 
 def log_normaliser(logits: Logits) -> float:
-    """Return the logarithm of the sum of exponentials: a logit minus this is the model's log-probability."""
+    """Return the logarithm of the sum of exponentials: a logit minus this is the model's log-probability.
+
+    Raises:
+        UserError: if they are no numbers.
+    """
     highest = logits.max()
+    if not numpy.isfinite(highest):
+        raise no_numbers()
     return float(highest) + float(numpy.log(numpy.exp(logits - highest).sum(dtype=numpy.float64)))
+
+
+def no_numbers() -> UserError:
+    """Return what to tell where a model computes NaN or infinities."""
+    return UserError(
+        "the model gives no probabilities: what it computes are no finite numbers",
+        hint="Its weights are damaged; copy or import the model again.",
+    )
 
 
 def penalised(logits: Logits, counted: Sequence[int], penalty: float) -> Logits:
