@@ -6,7 +6,7 @@ would become other ids than the model was trained on.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from pellucid.errors import UserError
 from pellucid.interop.foreign_model import TokenizerFiles
@@ -185,7 +185,7 @@ def _pair(merge: str, where: str) -> tuple[str, str]:
     return left, right
 
 
-def _all_are(kind: type | tuple[type, ...], values: Any) -> bool:
+def _all_are(kind: type | tuple[type, ...], values: Any) -> TypeGuard[list[Any]]:
     """Tell whether it is a list of nothing else."""
     return isinstance(values, list) and all(isinstance(value, kind) for value in values)
 
