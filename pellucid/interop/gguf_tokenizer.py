@@ -49,7 +49,7 @@ def gguf_text(settings: Mapping[str, Any], where: str) -> TokenizerFiles:
     """
     kind = settings.get("tokenizer.ggml.model")
     tokens, kinds = settings.get("tokenizer.ggml.tokens"), settings.get("tokenizer.ggml.token_type")
-    if not _all_are(str, tokens) or not tokens or not _all_are(int, kinds) or len(kinds) != len(tokens):
+    if not _all_are(tokens, str) or not tokens or not _all_are(kinds, int) or len(kinds) != len(tokens):
         raise _refusal("the file has no vocabulary, or one without the kinds of its tokens", where)
     warnings: tuple[str, ...] = ()
     name = settings.get("tokenizer.ggml.pre")
@@ -76,7 +76,7 @@ def _byte_level(tokens: Sequence[str], merges: Any, name: str, where: str) -> di
             f"the rule {name}, by which text is cut into words, is not known; known are {', '.join(sorted(_WORDS))}",
             where,
         )
-    if not _all_are(str, merges):
+    if not _all_are(merges, str):
         raise _refusal("the file has no merges, or some that are no text", where)
     cuts = [
         {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
@@ -99,7 +99,7 @@ def _byte_level(tokens: Sequence[str], merges: Any, name: str, where: str) -> di
 def _marked(tokens: Sequence[str], kinds: Sequence[int], settings: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return a tokenizer in SentencePiece's manner, which joins the two neighbours that make the best-scored piece."""
     scores = settings.get("tokenizer.ggml.scores")
-    if not _all_are((int, float), scores) or len(scores) != len(tokens):
+    if not _all_are(scores, (int, float)) or len(scores) != len(tokens):
         raise _refusal("the file has no scores of its tokens", where)
     mark = {"type": "Replace", "pattern": {"String": " "}, "content": SPACE_MARK}
     first = {"type": "Prepend", "prepend": SPACE_MARK}
@@ -185,7 +185,7 @@ def _pair(merge: str, where: str) -> tuple[str, str]:
     return left, right
 
 
-def _all_are(kind: type | tuple[type, ...], values: Any) -> TypeGuard[list[Any]]:
+def _all_are(values: Any, kind: type | tuple[type, ...]) -> TypeGuard[list[Any]]:
     """Tell whether it is a list of nothing else."""
     return isinstance(values, list) and all(isinstance(value, kind) for value in values)
 
