@@ -21,7 +21,7 @@ from pellucid.errors import UserError
 from pellucid.storage.files import write_text
 from pellucid.tokenizers.pieces import CharacterSpan, Piece, character_spans, half_character, visible
 
-__all__ = ["ImportedTokenizer", "SpecialIds", "starts_with"]
+__all__ = ["ImportedTokenizer", "SpecialIds", "check_form", "starts_with"]
 
 SPACE_MARK = "\u2581"
 _BYTE_PIECE = re.compile("<0x([0-9A-F]{2})>")
@@ -67,8 +67,8 @@ class ImportedTokenizer:
         self._content = content
         self.special = special
         self.pad_id = pad_id
+        self._rust = _rust(content)  # refuses what is no tokenizer at all
         self._byte_level = _is_byte_level(content)
-        self._rust = _rust(content)
         # In Metaspace's "first" scheme what stands behind a special token gets no mark; it is encoded by itself here.
         self._inside = _rust(_without_first_mark(content))
         self._special_spellings = {
@@ -340,6 +340,15 @@ class ImportedTokenizer:
         numbers = self._rust.get_vocab(with_added_tokens=False)
         names = _BYTE_STAND_INS if self._byte_level else [f"<0x{value:02X}>" for value in range(256)]
         return {value: numbers[name] for value, name in enumerate(names) if name in numbers}
+
+
+def check_form(content: Mapping[str, Any]) -> None:
+    """Refuse what is no tokenizer.json that the library reads.
+
+    Raises:
+        UserError: saying what the library says.
+    """
+    _rust(content)
 
 
 def starts_with(content: Mapping[str, Any], number: int) -> bool:
