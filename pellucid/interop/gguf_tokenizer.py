@@ -10,7 +10,8 @@ from typing import Any, TypeGuard
 
 from pellucid.errors import UserError
 from pellucid.interop.foreign_model import TokenizerFiles
-from pellucid.tokenizers.imported import SPACE_MARK, SpecialIds
+from pellucid.tokenizers.imported import SpecialIds
+from pellucid.tokenizers.layouts import SPACE_MARK
 
 __all__ = ["gguf_text"]
 
