@@ -12,7 +12,7 @@ speed     Both train the same shapes, a step in turn: nanoGPT's configuration fo
 curve     nanoGPT's CPU configuration for 2,000 iterations, then our `fast` recipe by characters with half the
           processor time that took, reading and preparing included. Both are measured on the whole of VALID, nats a
           character, each in windows of its own context that do not overlap.
-ablation  The fast recipe again for the same time, each time with one ingredient as nanoGPT has it, or as longer runs do.
+ablation  The fast recipe again for the same time, each time with one ingredient as nanoGPT or a longer run has it.
 
 Results are kept in FOLDER/results.jsonl, a line a run, and not computed again; the tables are printed from there.
 """
@@ -71,11 +71,16 @@ ABLATION: dict[str, dict[str, object]] = {
     "LayerNorm": {"model.norm": "layernorm"},
     "GELU, 4 d wide": {"model.activation": "gelu", "model.d_ff": 512},
     "no average of the weights": {"training.average_decay": "none"},
-    "nanoGPT's learning rate, 1e-3": {"training.learning_rate": 1e-3},
+    "nanoGPT's learning rate, 1e-3": {
+        "training.batch_tokens": 768,
+        "training.learning_rate": 1e-3,
+        "training.warmup_steps": 60,
+    },
     "nanoGPT's schedule, cosine": {"training.schedule": "cosine"},
     "float32": {"training.precision": "float32"},
     "steps of 2,048 tokens, context 256": {
         "training.batch_tokens": 2048,
+        "training.learning_rate": 3e-3,
         "training.warmup_steps": 100,
         "model.max_positions": 256,
     },

@@ -26,7 +26,7 @@ WIDTHS: tuple[tuple[float, dict[str, int]], ...] = (
 SHORT = 1.5e6
 """Runs that see fewer tokens than this take smaller steps, more of them, in a context of 128 at most."""
 
-SHORT_STEPS: dict[str, object] = {"batch_tokens": 1024, "warmup_steps": 60}
+SHORT_STEPS: dict[str, object] = {"batch_tokens": 768, "learning_rate": 2e-3, "warmup_steps": 60}
 SHORT_CONTEXT = 128
 
 PASSES: tuple[tuple[float, float], ...] = ((3.0, 0.0), (6.0, 0.1), (float("inf"), 0.2))
