@@ -71,11 +71,7 @@ ABLATION: dict[str, dict[str, object]] = {
     "LayerNorm": {"model.norm": "layernorm"},
     "GELU, 4 d wide": {"model.activation": "gelu", "model.d_ff": 512},
     "no average of the weights": {"training.average_decay": "none"},
-    "nanoGPT's learning rate, 1e-3": {
-        "training.batch_tokens": 768,
-        "training.learning_rate": 1e-3,
-        "training.warmup_steps": 60,
-    },
+    "nanoGPT's learning rate, 1e-3": {"training.learning_rate": 1e-3},
     "nanoGPT's schedule, cosine": {"training.schedule": "cosine"},
     "float32": {"training.precision": "float32"},
     "steps of 2,048 tokens, context 256": {

@@ -74,8 +74,8 @@ def choose(
         model |= next(sizes for limit, sizes in WIDTHS if tokens < limit)
     if "model.dropout" not in given:
         model["dropout"] = next(dropout for limit, dropout in PASSES if passes < limit)
-    if short and recipe.training.steps is None and not given & {f"training.{name}" for name in SHORT_STEPS}:
-        training |= SHORT_STEPS
+    if short and recipe.training.steps is None:
+        training = {name: value for name, value in SHORT_STEPS.items() if f"training.{name}" not in given}
     chosen = recipe.model_copy(
         update={
             "model": recipe.model.model_copy(update=model),

@@ -49,5 +49,5 @@ def test_what_is_given_stays() -> None:
     }
     recipe, said = choose(fast(given), given.keys(), 1e5, BOOK)
     assert (recipe.model.d_ff, recipe.model.dropout, recipe.model.max_positions) == (100, 0.4, 77)
-    assert (recipe.training.warmup_steps, recipe.training.batch_tokens) == (5, 2048)
+    assert (recipe.training.warmup_steps, recipe.training.batch_tokens, recipe.training.learning_rate) == (5, 500, 1e-4)
     assert said == []
