@@ -46,6 +46,8 @@ def test_what_is_given_stays() -> None:
         "model.dropout": 0.4,
         "model.max_positions": 77,
         "training.warmup_steps": 5,
+        "training.batch_tokens": 500,
+        "training.learning_rate": 1e-4,
     }
     recipe, said = choose(fast(given), given.keys(), 1e5, BOOK)
     assert (recipe.model.d_ff, recipe.model.dropout, recipe.model.max_positions) == (100, 0.4, 77)
