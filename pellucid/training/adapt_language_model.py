@@ -2,7 +2,7 @@
 
 import numpy
 
-from pellucid.training.adapt import expected_tokens
+from pellucid.training.adapt import expected_tokens, roughly
 from pellucid.training.precision import training_dtype
 from pellucid.training.prepare_text import PreparedText
 from pellucid.training.recipe import LanguageModelRecipe
@@ -53,7 +53,7 @@ def adapt_language_model(
             "training": recipe.training.model_copy(update={"adapt": False}),
         }
     )
-    said = f"About {tokens / 1e6:.1f} M tokens, {passes:.1f} passes through the text: "
+    said = f"About {roughly(tokens)} tokens, {roughly(passes)} passes through the text: "
     return chosen, [said + ", ".join(f"{name} {value}" for name, value in model.items())] if model else []
 
 

@@ -230,6 +230,17 @@ def test_a_ruinous_text_is_refused_with_its_line_and_the_mend(tmp_path: Path) ->
     assert trained(source, tmp_path / "model", steps=1, settings={"data.drop": "encoding"})
 
 
+@pytest.mark.parametrize(("warmup", "told_so"), [(3, True), (2, False)])
+def test_a_run_that_ends_in_its_warm_up_says_so(
+    text_file: TextFile, tmp_path: Path, warmup: int, told_so: bool
+) -> None:
+    told: list[str] = []
+    settings = {"training.warmup_steps": warmup}
+    trained(text_file(), tmp_path / "model", steps=2, settings=settings, talk=told.append)
+    said = "hardly begun to learn: 2 updates, and the learning rate rises for the first 3. Give more --steps"
+    assert any(said in line for line in told) is told_so
+
+
 def test_training_goes_on_from_a_finished_model(uninterrupted: tuple[Path, Path], tmp_path: Path) -> None:
     source, whole = uninterrupted
     steps = list(train_lm([source], tmp_path / "on", recipe="tiny", steps=1, start_from=whole))
