@@ -259,6 +259,8 @@ def _begin(
     (asked.folder / STAGED).rename(data)
     prepared = subject.read(data, asked.recipe)
     recipe = subject.choose(asked, prepared, clock.seconds()) if asked.recipe.training.adapt else asked.recipe
+    if recipe is not asked.recipe:  # read as a resume would: windows of the context that was chosen
+        prepared = subject.read(data, recipe)
     subject.write_head(asked, recipe, prepared)
     return recipe, prepared
 

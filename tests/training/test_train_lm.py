@@ -295,6 +295,23 @@ def test_what_is_left_open_is_chosen_by_the_text(text_file: TextFile, tmp_path: 
     assert any("max_positions 64" in line for line in told)
 
 
+def test_a_run_whose_context_was_chosen_by_the_text_resumes_bit_for_bit(tmp_path: Path) -> None:
+    source = tmp_path / "short.txt"
+    source.write_text("".join(f"cat {number}.\n" for number in range(300)), encoding="utf-8")
+    settings = {name: value for name, value in SMALL_LM.items() if name != "model.max_positions"}
+    settings["training.adapt"] = True
+    for name in ("whole", "stopped"):
+        run = train_lm([source], tmp_path / name, recipe="tiny", steps=STEPS, settings=settings)
+        for step in run:
+            if name == "stopped" and step.step == 5:
+                run.close()  # type: ignore[attr-defined]  # a generator: closing it writes a checkpoint
+    list(train_lm([], tmp_path / "stopped", steps=STEPS, resume=True))
+    assert content(tmp_path / "whole" / "config.json")["model"]["max_positions"] == 32  # half of the recipe's
+    weights = [read_tensors(tmp_path / name / "model.safetensors") for name in ("whole", "stopped")]
+    assert weights[0].keys() == weights[1].keys()
+    assert all(torch.equal(weight, weights[1][name]) for name, weight in weights[0].items())
+
+
 @pytest.mark.parametrize("frozen", [False, True])
 def test_rows_start_from_word_vectors_and_stay_if_they_are_frozen(
     text_file: TextFile, tmp_path: Path, frozen: bool
