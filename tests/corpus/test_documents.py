@@ -84,6 +84,7 @@ def test_jsonl_has_texts_or_prompts_with_completions(tmp_path: Path) -> None:
     ("line", "check", "said"),
     [
         ('{"prompt": "q"}', "json", "no field completion"),
+        ('{"text": "t", "prompt": "p", "completion": "c"}', "json", "expected one of the two"),
         ('{"text": 3}', "json", "no text in the field text"),
         ("{", "json", "not JSON"),
         ("[1]", "json", "not a JSON object"),
