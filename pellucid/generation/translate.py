@@ -22,6 +22,7 @@ from pellucid.tokenizers import Tokenizer
 
 if TYPE_CHECKING:
     from pellucid.inspection.look import Look, Looks
+    from pellucid.inspection.what_if import WhatIf
 
 __all__ = ["Translator"]
 
@@ -174,6 +175,12 @@ class Translator:
         from pellucid.inspection.translators import look
 
         return look(self, text, target=target, prefix=prefix, what=what)
+
+    def what_if(self, text: str, *, target: str | None = None) -> "WhatIf":
+        """Return a run that can be edited, to see what the edit does: see `pellucid.inspection.what_if.WhatIf`."""
+        from pellucid.inspection.translators import what_if
+
+        return what_if(self, text, target=target)
 
     def settings(self, **settings: Any) -> GenerationConfig:
         """Return the model's settings with some changed; None changes nothing.

@@ -9,7 +9,7 @@ from pellucid.inspection.labelled import LabelledArray
 from pellucid.inspection.recorded import Recorded
 from pellucid.inspection.score_parts import score_parts
 
-__all__ = ["Branch", "Head", "Heads", "HeadScores"]
+__all__ = ["Branch", "Head", "HeadScores", "Heads"]
 
 
 class Branch:

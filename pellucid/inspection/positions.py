@@ -24,8 +24,8 @@ __all__ = [
     "codes",
     "moved",
     "products_by_offset",
-    "rotation",
     "rotary_angles",
+    "rotation",
 ]
 
 

@@ -129,11 +129,15 @@ def _filled(model: nn.Module, rows: Sequence[Sequence[int]]) -> Tensor:
 
 def _line(frame: FrameType | None) -> str:
     """Return the line of the model's code that handed a number to the tap: `layers/attention.py:87  scores = …`."""
-    while frame is not None and frame.f_code.co_filename in _BELOW:
+    # Frames of the taps, and of whatever checks shapes around functions, are not the one that is meant.
+    while frame is not None and not _is_model_code(frame.f_code.co_filename):
         frame = frame.f_back
     if frame is None:
         return ""
-    path = Path(frame.f_code.co_filename)
-    place = path.relative_to(_PACKAGE.parent) if path.is_relative_to(_PACKAGE.parent) else Path(path.name)
+    place = Path(frame.f_code.co_filename).relative_to(_PACKAGE.parent)
     code = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
     return f"{place.as_posix()}:{frame.f_lineno}  {code}".rstrip()
+
+
+def _is_model_code(file: str) -> bool:
+    return file not in _BELOW and file.startswith(str(_PACKAGE))

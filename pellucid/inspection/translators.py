@@ -1,19 +1,25 @@
 """A look at a translator: what it reads, what it writes, and all numbers on the way."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, overload
+
+import torch
 
 from pellucid.corpus.counts import counted
 from pellucid.errors import UserError
 from pellucid.evaluation.scoring import encode_pair
-from pellucid.generation.beam import beam_search
+from pellucid.generation.beam import Hypothesis, beam_search
+from pellucid.generation.parts import Part
 from pellucid.generation.translate import Translator
 from pellucid.inspection.labelled import LabelledArray
 from pellucid.inspection.look import Look, Looks
-from pellucid.inspection.record import Recording, Run, record
+from pellucid.inspection.record import Edit, Recording, Run, changing, record
 from pellucid.inspection.recorded import Subject, Written, labelled_rows
 from pellucid.inspection.steps import record_steps, stitched
+from pellucid.inspection.what_if import WhatIf
+from pellucid.layers.taps import Tap
 
-__all__ = ["look", "look_by_step", "read", "subject_of"]
+__all__ = ["Source", "look", "look_by_step", "read", "read_source", "subject_of", "what_if"]
 
 
 def subject_of(translator: Translator) -> Subject:
@@ -21,6 +27,28 @@ def subject_of(translator: Translator) -> Subject:
     return Subject(
         translator.model, translator.source_tokenizer, translator.target_tokenizer, translator.alignment_heads
     )
+
+
+@overload
+def look(
+    translator: Translator,
+    text: str,
+    *,
+    target: str | None = None,
+    prefix: str = "",
+    what: Sequence[str] | None = None,
+) -> Look: ...
+
+
+@overload
+def look(
+    translator: Translator,
+    text: Sequence[str],
+    *,
+    target: str | Sequence[str] | None = None,
+    prefix: str = "",
+    what: Sequence[str] | None = None,
+) -> Looks: ...
 
 
 def look(
@@ -86,6 +114,37 @@ def look_by_step(
     ]
 
 
+class Source(NamedTuple):
+    """What a translator reads of a text.
+
+    Attributes:
+        ids: the end token last.
+        part: the stretch that it is; None if translating would cut the text into several.
+        notes: what a reader should know of how it is read.
+    """
+
+    ids: Sequence[int]
+    part: Part | None
+    notes: tuple[str, ...]
+
+
+def read_source(translator: Translator, text: str) -> Source:
+    """Return the ids that a translator reads of a text, taken whole.
+
+    Raises:
+        UserError: if the text has no tokens.
+    """
+    if not isinstance(text, str):
+        raise UserError("expected a text or a list of texts", where="look")
+    parts = translator.part_maker(translator.config).plan(text).parts
+    if not any(part.ids for part in parts):
+        raise UserError("there is nothing to translate in the text", where="look", hint="Give it a word at least.")
+    if len(parts) == 1:
+        return Source(parts[0].ids, parts[0], ())
+    note = f"read whole; translating cuts it into {len(parts)} parts, each translated alone"
+    return Source((*translator.source_tokenizer.encode(text), translator.source_tokenizer.end_id), None, (note,))
+
+
 def read(translator: Translator, text: str, target: str | None = None, prefix: str = "") -> Written:
     """Return a text and its translation as ids, as the translator itself would read and write them.
 
@@ -98,45 +157,76 @@ def read(translator: Translator, text: str, target: str | None = None, prefix: s
     Raises:
         UserError: if the text has no tokens.
     """
-    if not isinstance(text, str):
-        raise UserError("expected a text or a list of texts", where="look")
-    maker = translator.part_maker(translator.config)
-    parts = maker.plan(text).parts
-    if not text.strip() or not any(part.ids for part in parts):
-        raise UserError("there is nothing to translate in the text", where="look", hint="Give it a word at least.")
-    symbols = translator.symbols
-    notes: tuple[str, ...] = ()
-    if len(parts) > 1:
-        notes = (f"read whole; translating cuts it into {len(parts)} parts, each translated alone",)
+    source = read_source(translator, text)
+    start, end = translator.symbols.start_id, translator.symbols.end_id
     if target is not None:
-        source, wanted = encode_pair(translator, text, target)
-        return _written(translator, text, source, wanted[:-1], wanted, target, notes)
-    source = list(parts[0].ids) if len(parts) == 1 else [*translator.source_tokenizer.encode(text), symbols.end_id]
-    begin = translator.target_tokenizer.encode(prefix) if prefix else []
-    ((best, *_),) = beam_search(translator.model, [source], symbols, translator.config, [begin])
-    if len(parts) == 1 and parts[0].numbered and not translator.kept(parts[0], best):
-        # As in translating: once more, without showing the model the placeholders it lost.
-        source = list(maker.part(parts[0].source, numbered=False).ids)
-        ((best, *_),) = beam_search(translator.model, [source], symbols, translator.config, [begin])
-    if not best.ended:
-        notes = (*notes, f"its translation was cut at the longest length, {counted(len(best.ids), 'token')}")
-    following = [*best.ids, symbols.end_id] if best.ended else list(best.ids)
+        ids, wanted = encode_pair(translator, text, target)
+        return Written(text, tuple(ids), (start, *wanted[:-1]), tuple(wanted), target, source.notes)
+    ids, best = _own_translation(translator, source, prefix)
     text_of = translator.target_tokenizer.decode(best.ids)
-    given = best.ids if best.ended else best.ids[:-1]
-    return _written(translator, text, source, given, following, text_of, notes)
+    if best.ended:
+        return Written(text, tuple(ids), (start, *best.ids), (*best.ids, end), text_of, source.notes)
+    cut = f"its translation was cut at the longest length, {counted(len(best.ids), 'token')}"
+    return Written(text, tuple(ids), (start, *best.ids[:-1]), best.ids, text_of, (*source.notes, cut))
 
 
-def _written(
-    translator: Translator,
-    text: str,
-    source: Sequence[int],
-    target: Sequence[int],
-    following: Sequence[int],
-    target_text: str,
-    notes: tuple[str, ...],
-) -> Written:
-    start = translator.symbols.start_id
-    return Written(text, tuple(source), (start, *target), tuple(following), target_text, notes)
+def _own_translation(translator: Translator, source: Source, prefix: str) -> tuple[Sequence[int], Hypothesis]:
+    """Return what the translator reads in the end, and what it writes."""
+    begin = translator.target_tokenizer.encode(prefix) if prefix else []
+
+    def searched(ids: Sequence[int]) -> Hypothesis:
+        return beam_search(translator.model, [ids], translator.symbols, translator.config, [begin])[0][0]
+
+    best, part = searched(source.ids), source.part
+    if part is None or not part.numbered or translator.kept(part, best):
+        return source.ids, best
+    # As in translating: once more, without showing the model the placeholders it lost.
+    bare = translator.part_maker(translator.config).part(part.source, numbered=False).ids
+    return bare, searched(bare)
+
+
+def what_if(translator: Translator, text: str, *, target: str | None = None) -> WhatIf:
+    """Return a run over a text that can be edited: `what_if(...).mask_token(3).drop_head(…, 2).run()`.
+
+    Args:
+        translator: any.
+        text: what is translated.
+        target: whose probability is compared; its own translation unless given.
+    """
+    written = read(translator, text, target)
+
+    def writes(source: Sequence[int], edits: Mapping[str, Edit]) -> str:
+        longest = translator.config.max_length(len(source) - 1)
+        return translator.target_tokenizer.decode(_greedy(translator, source, changing(edits), longest))
+
+    return WhatIf(
+        subject_of(translator),
+        written,
+        lambda other: read_source(translator, other).ids,
+        writes,
+        written.source,
+        written.target,
+    )
+
+
+@torch.inference_mode()
+def _greedy(translator: Translator, source: Sequence[int], tap: Tap, longest: int) -> list[int]:
+    """Write the most probable token each time, the whole target anew at every step: so every edit acts as in a look."""
+    model, symbols = translator.model, translator.symbols
+    device = model.target_embedding.weight.device
+    memory = model.encode(torch.tensor([list(source)], device=device), tap)
+    if model.config.positions == "learned":
+        longest = min(longest, model.config.max_positions - 1)
+    ids = [symbols.start_id]
+    while len(ids) <= longest:
+        states = model.decode(torch.tensor([ids], device=device), memory, tap)
+        logits = model.logits(states, tap)[0, -1]
+        logits[[symbols.pad_id, symbols.start_id]] = -torch.inf
+        best = int(logits.argmax())
+        if best == symbols.end_id:
+            break
+        ids.append(best)
+    return ids[1:]
 
 
 def _step_of(array: LabelledArray, step: int) -> LabelledArray:
