@@ -64,7 +64,8 @@ class HeadErrors(NamedTuple):
 def alignment(look: Recorded, heads: Sequence[tuple[int, int]] | None = None) -> LabelledArray:
     """Return where the decoder looked in the source to write each token, the mean of some heads, [following source].
 
-    Row j is of the token that was to be written, not of the one that was read. Nothing is left out of a row: it sums to 1.
+    Row j is of the token that was to be written, not of the one that was read. Nothing is left out of a row: it sums to
+    1.
 
     Args:
         look: at a translator, with the cross-attention's weights.

@@ -86,7 +86,9 @@ def mixture(look: Recorded, attention: str, query: int) -> LabelledArray:
         numbered("d_head", values.shape[2]),
     )
     token = look.tokens_on(where.query_side)[query].display
-    return LabelledArray(f"{attention}.mixture", values, axes, "–", f"weight · value that query {token} got of each key")
+    return LabelledArray(
+        f"{attention}.mixture", values, axes, "–", f"weight · value that query {token} got of each key"
+    )
 
 
 def covering(look: Recorded, attention: str, mass: float = 0.9) -> LabelledArray:
@@ -119,7 +121,11 @@ def special_share(look: Recorded, attention: str) -> LabelledArray:
     axis = Axis("key", tuple(f"{i} {keys[i].display}" for i in chosen))
     values = weights.values.mean(1)[:, chosen]
     return LabelledArray(
-        f"{attention}.special_share", values, (weights.axes[0], axis), "share", "mean weight on special and first tokens"
+        f"{attention}.special_share",
+        values,
+        (weights.axes[0], axis),
+        "share",
+        "mean weight on special and first tokens",
     )
 
 

@@ -68,7 +68,9 @@ def verify(look: Recorded) -> list[Check]:
         found.setdefault(name, []).append(error)
     checks = [Check(name, _largest(errors), bound) for name, errors in found.items()]
     if broken := [check for check in checks if not check.kept]:
-        said = "; ".join(f"{check.name}: off by {check.error:.2g}, at most {check.bound:.0e} is rounding" for check in broken)
+        said = "; ".join(
+            f"{check.name}: off by {check.error:.2g}, at most {check.bound:.0e} is rounding" for check in broken
+        )
         raise InexactError(f"this look is wrong, which is a mistake in Pellucid: {said}")
     return checks
 

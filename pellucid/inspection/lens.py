@@ -83,8 +83,8 @@ def lens(look: Recorded, top: int = 5) -> Lens:
 def layer_logits(look: Recorded, layer: int) -> Tensor:
     """Return what the model's output matrix reads out of a stream, float32 [query vocab_size]; 0 is the input.
 
-    norm(x) Wᵀ, the norm with the statistics of this layer's own x, not with the last layer's: so the last layer's logits
-    are the model's own. A post-norm stream is normalised already.
+    norm(x) Wᵀ, the norm with the statistics of this layer's own x, not with the last layer's: so the last layer's
+    logits are the model's own. A post-norm stream is normalised already.
 
     Source:
         nostalgebraist 2020 (interpreting GPT: the logit lens).
@@ -125,7 +125,9 @@ def identity(look: Recorded, stack: str = "encoder") -> Identity:
     rank = torch.stack([1 + closer.sum(-1) for closer in nearer])
     axes = states.axes[:2]
     return Identity(
-        LabelledArray(f"{stack}.identity", cosine.numpy(), axes, "cosine", "cosine of a state with its token's embedding"),
+        LabelledArray(
+            f"{stack}.identity", cosine.numpy(), axes, "cosine", "cosine of a state with its token's embedding"
+        ),
         LabelledArray(f"{stack}.identity.rank", rank.numpy(), axes, "place", "place of the token among all by cosine"),
     )
 
@@ -133,8 +135,8 @@ def identity(look: Recorded, stack: str = "encoder") -> Identity:
 def effective_rank(look: Recorded, stack: str = "encoder") -> LabelledArray:
     """Return how many directions the states of a text use, [layer]; dimensions.
 
-    exp(entropy of the singular values, taken as shares of their sum): between 1, all states on one line, and the number of
-    tokens or of dimensions.
+    exp(entropy of the singular values, taken as shares of their sum): between 1, all states on one line, and the number
+    of tokens or of dimensions.
 
     Source:
         Roy & Vetterli 2007.

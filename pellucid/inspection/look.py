@@ -1,7 +1,8 @@
 """A look: the numbers of one run, and everything that can be read from them."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, cast, overload
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from pellucid.inspection import attention, lens, residual, score_parts
 from pellucid.inspection.checks import Check, verify
@@ -14,6 +15,9 @@ from pellucid.inspection.residual import Contributions
 from pellucid.inspection.score_parts import ScoreParts
 from pellucid.inspection.tap_table import tap_line
 from pellucid.inspection.tokens import Token, padding
+
+if TYPE_CHECKING:
+    from pellucid.inspection.charts import Chart
 
 __all__ = ["Look", "Looks"]
 
@@ -99,8 +103,8 @@ class Look(Recorded):
         """Return what each part added to a stream: `inspection.residual.contributions`."""
         return residual.contributions(self, stack, layers)
 
-    def direct_effect(self, token: int, other: int | None = None) -> LabelledArray:
-        """Return what each part gives to a token's logit: `inspection.residual.direct_effect`."""
+    def direct_effect(self, token: int | None = None, other: int | None = None) -> LabelledArray:
+        """Return what each part gives to the logit of the next token or another: `inspection.residual.direct_effect`."""
         return residual.direct_effect(self, token, other)
 
     def lens(self, top: int = 5) -> Lens:
@@ -114,6 +118,35 @@ class Look(Recorded):
     def effective_rank(self, stack: str = "encoder") -> LabelledArray:
         """Return how many directions the states use, by layer: `inspection.lens.effective_rank`."""
         return lens.effective_rank(self, stack)
+
+    def chart(self, view: str = "", *, layer: int | None = None, head: int | None = None) -> "Chart":
+        """Return a picture as a chart of Altair; `inspection.views.VIEWS` has the names.
+
+        Args:
+            view: which; where the decoder looked, unless given.
+            layer: from 0; the last unless given.
+            head: from 0; large at first among the others.
+        """
+        from pellucid.inspection.view import Asked
+        from pellucid.inspection.views import view_of
+
+        return view_of(Asked(self, layer=layer, head=head), view).chart()
+
+    def show(self, view: str = "", *, layer: int | None = None, head: int | None = None) -> "Chart":
+        """Show a picture in a notebook: what a cell ends in is shown."""
+        return self.chart(view, layer=layer, head=head)
+
+    def save(self, path: str | Path, view: str = "", *, layer: int | None = None, head: int | None = None) -> None:
+        """Write a picture: .png, .svg, .json (Vega-Lite) or .html; the page has all views unless one is named.
+
+        Raises:
+            UsageError: for another ending.
+            UserError: if a PNG needs a font that this system does not have, or the file cannot be written.
+        """
+        from pellucid.inspection.view import Asked
+        from pellucid.inspection.views import save_view
+
+        save_view(Asked(self, layer=layer, head=head), path, view)
 
     def as_dict(self) -> dict[str, Any]:
         """Return all of it as JSON has it; large."""
@@ -134,7 +167,8 @@ class Looks(Sequence[Look]):
     """Looks at several texts that went through the model together.
 
     `looks[1]` is the look at the second text, without padding: what a look at it alone gives, to rounding.
-    `looks["encoder.0.self_attention.weights"]` is the whole batch with its padding; `looks.tokens` says which is padding.
+    `looks["encoder.0.self_attention.weights"]` is the whole batch with its padding; `looks.tokens` says which is
+    padding.
     """
 
     def __init__(self, subject: Subject, rows: Sequence[Written], recording: Recording) -> None:
@@ -162,7 +196,7 @@ class Looks(Sequence[Look]):
 
     @property
     def tokens(self) -> list[tuple[Token, ...]]:
-        """The target's tokens of each text as they stood in the batch, padding included; `source_tokens` the source's."""
+        """The target's tokens of each text as they stood in the batch, padding included."""
         return self._rows_of("target")
 
     @property

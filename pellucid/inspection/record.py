@@ -21,7 +21,7 @@ from pellucid.models.decoder_only import DecoderOnly
 from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.models.memory import free_bytes
 
-__all__ = ["Edit", "Recording", "Run", "changing", "record", "run_model", "to_numbers"]
+__all__ = ["Edit", "Recording", "Run", "changing", "filled", "record", "run_model", "to_numbers"]
 
 Edit = Callable[[str, Tensor], Tensor]
 """Given a tap's full name and what is there, returns what shall be there: the tap itself, used to change."""
@@ -99,9 +99,9 @@ def record(
 @torch.inference_mode()
 def run_model(model: nn.Module, given: Run, tap: Tap = keep, *, wants_logits: bool = True) -> Tensor | None:
     """Run a model on ids, all positions at a time; return its logits if wanted, [batch target vocab_size]."""
-    target = _filled(model, given.target)
+    target = filled(model, given.target)
     if isinstance(model, EncoderDecoder):
-        states = model.decode(target, model.encode(_filled(model, given.source), tap), tap)
+        states = model.decode(target, model.encode(filled(model, given.source), tap), tap)
     else:
         states = cast(DecoderOnly, model).states(target, tap)
     return cast(EncoderDecoder | DecoderOnly, model).logits(states, tap) if wants_logits else None
@@ -118,7 +118,7 @@ def to_numbers(x: Tensor) -> Array:
     return cast(Array, (x if x.dtype == torch.float64 else x.float()).cpu().numpy())
 
 
-def _filled(model: nn.Module, rows: Sequence[Sequence[int]]) -> Tensor:
+def filled(model: nn.Module, rows: Sequence[Sequence[int]]) -> Tensor:
     """Stack rows of ids, the short ones filled up at their end, where no token before looks."""
     pad_id = max(0, cast(int, model.pad_id))
     filled = numpy.full((len(rows), max(map(len, rows))), pad_id, dtype=numpy.int64)

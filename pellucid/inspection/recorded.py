@@ -46,7 +46,7 @@ class Subject:
 
     @property
     def precision(self) -> str:
-        """Number format of the weights and of the arithmetic: float32, bfloat16 …"""
+        """Number format of the weights and of the arithmetic, such as float32 or bfloat16."""
         return str(next(self.model.parameters()).dtype).removeprefix("torch.")
 
     @property

@@ -78,41 +78,40 @@ def contributions(look: Recorded, stack: str = "decoder", layers: int | None = N
     return Contributions(stack, parts, stream)
 
 
-def direct_effect(look: Recorded, token: int, other: int | None = None) -> LabelledArray:
+def direct_effect(look: Recorded, token: int | None = None, other: int | None = None) -> LabelledArray:
     """Return what each part of the decoder's last stream gives straight to a token's logit, [part query]; nats.
 
-    part · output vector, through the last norm at its measured scale; the norm's shift is a part of its own. The sum over
-    the parts is the logit. What a part does by way of later ones counts for those.
+    part · output vector, through the last norm at its measured scale; the norm's shift is a part of its own. The sum
+    over the parts is the logit. What a part does by way of later ones counts for those.
 
     Args:
         look: as for `contributions`.
-        token: id whose logit is meant.
+        token: id whose logit is meant; at each place that of the token which follows there, unless given.
         other: with a second id, the effect on the difference of the two logits.
 
     Raises:
-        UserError: for an id that is not in the vocabulary.
+        UserError: for an id that is not in the vocabulary, or if nobody knows what follows.
     """
     rows = output_weight(look.model).detach()
     for number in (token, other):
         if number is not None and not 0 <= number < len(rows):
             raise UserError(f"id {number} is not in the vocabulary of {len(rows)} ids", where="token")
-    vector = rows[token].double().cpu() - (0 if other is None else rows[other].double().cpu())
     given = contributions(look, "decoder")
+    count = given.stream.shape[0] if token is not None else len(look.written.following)
+    if not count:
+        raise UserError("nothing follows this text, so name a token", where="token")
+    ids = list(look.written.following) if token is None else [token] * count
+    vectors = rows[ids].double().cpu() - (0 if other is None else rows[other].double().cpu())
     norm = freeze(look.stack("decoder").norm, torch.from_numpy(given.stream.values))
-    effects = norm.apply(torch.from_numpy(given.parts.values)) @ vector
-    shift = (norm.shift @ vector).expand(1, effects.shape[1])
+    effects = (norm.apply(torch.from_numpy(given.parts.values))[:, :count] * vectors).sum(-1)
     names = given.parts.axes[0].labels
-    if SHIFTS in names:  # a post-norm model's last norm has been counted there already
-        values = effects
-    else:
-        names, values = (*names, SHIFTS), torch.cat((effects, shift))
-    piece = look.subject.vocabulary.labels[token]
-    meaning = f"what each part gives to the logit of {piece}" + (
-        "" if other is None else f" over that of {look.subject.vocabulary.labels[other]}"
-    )
-    return LabelledArray(
-        "decoder.direct_effect", values.numpy(), (Axis("part", names), given.parts.axes[1]), "nats", meaning
-    )
+    if SHIFTS not in names:  # a post-norm model's last norm has been counted there already
+        names, effects = (*names, SHIFTS), torch.cat((effects, (vectors @ norm.shift)[None]))
+    pieces = look.subject.vocabulary.labels
+    meaning = f"what each part gives to the logit of {'the token that follows' if token is None else pieces[token]}"
+    meaning += "" if other is None else f" over that of {pieces[other]}"
+    axes = (Axis("part", names), Axis("query", given.parts.axes[1].labels[:count]))
+    return LabelledArray("decoder.direct_effect", effects.numpy(), axes, "nats", meaning)
 
 
 def part_names(look: Recorded, stack: str) -> list[str]:

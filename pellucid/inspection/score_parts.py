@@ -1,13 +1,14 @@
 """What a score is made of: content and position.
 
-Where codes are added to embeddings, what the first layer's attention reads is norm(content + position). With the norm at
-its measured scale this is a sum, so is each query and each key, and a score q · k / √d_head splits exactly into
+Where codes are added to embeddings, what the first layer's attention reads is norm(content + position). With the norm
+at its measured scale this is a sum, so is each query and each key, and a score q · k / √d_head splits exactly into
 
     content · content + content · position + position · content + position · position
 
 (the query's part first). The norm's shift and the projections' biases belong to content. Deeper layers read a stream in
-which attention has mixed content and positions of all tokens: there is no such split. Rotary positions add nothing: they
-turn, so that a score is a function of the distance; `by_offset` draws it. ALiBi's bias is a part of its own, in any layer.
+which attention has mixed content and positions of all tokens: there is no such split. Rotary positions add nothing:
+they turn, so that a score is a function of the distance; `by_offset` draws it. ALiBi's bias is a part of its own, in
+any layer.
 """
 
 from collections.abc import Sequence
@@ -116,8 +117,8 @@ def by_offset(
 ) -> LabelledArray:
     """Return the score that a query and a key would have, stood they so far apart, [heads offset]; nats.
 
-    For rotary positions: ⟨turn(q, m), turn(k, n)⟩ / √d_head depends on offset m − n only. At the offset at which the two
-    stand it is the recorded score.
+    For rotary positions: ⟨turn(q, m), turn(k, n)⟩ / √d_head depends on offset m − n only. At the offset at which the
+    two stand it is the recorded score.
 
     Args:
         look: with query and key of this attention.
@@ -170,9 +171,7 @@ def _content_and_position(look: Recorded, where: Attended) -> tuple[Tensor, Tens
     return norm.apply(content) + norm.shift, norm.apply(position)
 
 
-def _projected(
-    linear: nn.Linear, norm: nn.Module, content: Tensor, position: Tensor, heads: int
-) -> dict[str, Tensor]:
+def _projected(linear: nn.Linear, norm: nn.Module, content: Tensor, position: Tensor, heads: int) -> dict[str, Tensor]:
     """Return content's and position's part of a projection, [heads seq d_head]; the bias goes to content."""
     weight = linear.weight.detach().double().cpu()
     ours, theirs = content @ weight.T, position @ weight.T

@@ -36,8 +36,8 @@ def record_steps(model: nn.Module, given: Run, what: Sequence[str] | None = None
     """Run one text's target token by token on a cache, and write down each step's numbers.
 
     The axes are those of the whole run with a single query; self-attention has the keys there are so far. The encoder's
-    numbers, and the source's keys and values in cross-attention, are made once, before the first step: they stand in the
-    first recording.
+    numbers, and the source's keys and values in cross-attention, are made once, before the first step: they stand in
+    the first recording.
     """
     names = chosen_names(model, what)
     recordings: list[Recording] = []
@@ -131,4 +131,3 @@ def _stepper(model: nn.Module, given: Run, tap: Tap = keep) -> tuple[EachStep, D
     whole = cast(DecoderOnly, model)
     sequence = whole.start_cache(target.shape[1])
     return lambda i, tap: whole.logits(whole.extend(target[:, i : i + 1], sequence, tap), tap), sequence
-

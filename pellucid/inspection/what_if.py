@@ -1,7 +1,7 @@
 """What would the model do if: mask a token, replace it, drop a head, carry a state over, take positions away.
 
-Changing uses the taps that recording uses: an edit is a function of a tap's number. Each run of an edited model comes with
-the plain one, and with the difference in outputs and in any number.
+Changing uses the taps that recording uses: an edit is a function of a tap's number. Each run of an edited model comes
+with the plain one, and with the difference in outputs and in any number.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -166,7 +166,9 @@ class WhatIf:
             raise UserError("from_position needs position: where the state goes", where="patch")
         source = position if from_position is None else from_position
         if source is not None and not _reaches(values, source):
-            raise UserError(f"{name} of the other text has no position {source}: {values.shape[-2]} there", where="patch")
+            raise UserError(
+                f"{name} of the other text has no position {source}: {values.shape[-2]} there", where="patch"
+            )
 
         def carried(_: str, x: Tensor) -> Tensor:
             new = values.to(x)
@@ -214,9 +216,7 @@ class WhatIf:
 
         Under rotary positions the recorded query and key are the ones that turning takes back to what was projected.
         """
-        changes = [
-            Change(one.position_tap, lambda _, x: torch.zeros_like(x), "") for one in stacks(self.subject.model)
-        ]
+        changes = [Change(one.position_tap, lambda _, x: torch.zeros_like(x), "") for one in stacks(self.subject.model)]
         for one in attentions(self.subject.model):
             if isinstance(one.module.turn, Rotary):
                 changes += [Change(f"{one.name}.{side}", _turned_back(one), "") for side in ("query", "key")]
@@ -271,7 +271,9 @@ class WhatIf:
         count = attended(self.subject.model, attention).module.n_heads
         for head in heads:
             if not -count <= head < count:
-                raise UserError(f"{attention} has {counted(count, 'head')}, counted from 0; got {head}", where=attention)
+                raise UserError(
+                    f"{attention} has {counted(count, 'head')}, counted from 0; got {head}", where=attention
+                )
 
     def _known(self, name: str) -> None:
         names = tap_names(self.subject.model)
@@ -360,7 +362,7 @@ class Effect:
         return float(self.log_probs.values[2].sum())
 
     def by_part(self) -> LabelledArray:
-        """Return how much each number changed, |after − before| / |before|, [name]; those of equal shape, most first."""
+        """Return how much each number of equal shape changed, |after − before| / |before|, [name]; most first."""
         found = {}
         for name, array in self.before.arrays.items():
             if array.values.size and self.after.arrays[name].shape == array.shape:
