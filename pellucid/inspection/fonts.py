@@ -42,11 +42,14 @@ class _Kind(NamedTuple):
 _KINDS = (
     _Kind(
         "Chinese, Japanese or Korean",
-        re.compile("[\u1100-\u11ff\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"
-                   "\U00020000-\U0003ffff]"),
-        ("noto*cjk*", "notosans[sjtkh]c*", "notoserif[sjtkh]c*", "sourcehan*", "wqy*", "droidsansfallback*",
-         "pingfang*",         "hiragino*", "stheiti*", "songti*", "msyh*", "simsun*", "simhei*", "arialuni*", "arial unicode*", "uming*",
-         "ukai*", "malgun*", "yugoth*", "unifont*"),
+        re.compile(
+            "[\u1100-\u11ff\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"
+            "\U00020000-\U0003ffff]"
+        ),
+        tuple(
+            "noto*cjk* notosans[sjtkh]c* notoserif[sjtkh]c* sourcehan* wqy* droidsansfallback* pingfang* hiragino* stheiti* "
+            "songti* msyh* simsun* simhei* arialuni* uming* ukai* malgun* yugoth* unifont*".split()
+        ),
         "fonts-noto-cjk",
     ),
     _Kind(

@@ -104,7 +104,7 @@ class Look(Recorded):
         return residual.contributions(self, stack, layers)
 
     def direct_effect(self, token: int | None = None, other: int | None = None) -> LabelledArray:
-        """Return what each part gives to the logit of the next token or another: `inspection.residual.direct_effect`."""
+        """Return what each part gives to the logit of a token, the next one unless given: `residual.direct_effect`."""
         return residual.direct_effect(self, token, other)
 
     def lens(self, top: int = 5) -> Lens:
