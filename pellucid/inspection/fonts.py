@@ -30,6 +30,13 @@ FOLDERS = (
 )
 
 
+_CJK_FILES = (
+    "noto*cjk*", "notosans[sjtkh]c*", "notoserif[sjtkh]c*", "sourcehan*", "wqy*", "droidsansfallback*", "pingfang*",
+    "hiragino*", "stheiti*", "songti*", "msyh*", "simsun*", "simhei*", "arialuni*", "uming*", "ukai*", "malgun*",
+    "yugoth*", "unifont*",
+)  # fmt: skip
+
+
 class _Kind(NamedTuple):
     """A kind of character that not every font has."""
 
@@ -46,10 +53,7 @@ _KINDS = (
             "[\u1100-\u11ff\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"
             "\U00020000-\U0003ffff]"
         ),
-        tuple(
-            "noto*cjk* notosans[sjtkh]c* notoserif[sjtkh]c* sourcehan* wqy* droidsansfallback* pingfang* hiragino* stheiti* "
-            "songti* msyh* simsun* simhei* arialuni* uming* ukai* malgun* yugoth* unifont*".split()
-        ),
+        _CJK_FILES,
         "fonts-noto-cjk",
     ),
     _Kind(

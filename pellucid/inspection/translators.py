@@ -9,6 +9,7 @@ from pellucid.corpus.counts import counted
 from pellucid.errors import UserError
 from pellucid.evaluation.scoring import encode_pair
 from pellucid.generation.beam import Hypothesis, beam_search
+from pellucid.generation.constraints import Constraints
 from pellucid.generation.parts import Part
 from pellucid.generation.translate import Translator
 from pellucid.inspection.labelled import LabelledArray
@@ -196,8 +197,7 @@ def what_if(translator: Translator, text: str, *, target: str | None = None) -> 
     written = read(translator, text, target)
 
     def writes(source: Sequence[int], edits: Mapping[str, Edit]) -> str:
-        longest = translator.config.max_length(len(source) - 1)
-        return translator.target_tokenizer.decode(_greedy(translator, source, changing(edits), longest))
+        return translator.target_tokenizer.decode(_greedy(translator, source, changing(edits)))
 
     return WhatIf(
         subject_of(translator),
@@ -210,23 +210,23 @@ def what_if(translator: Translator, text: str, *, target: str | None = None) -> 
 
 
 @torch.inference_mode()
-def _greedy(translator: Translator, source: Sequence[int], tap: Tap, longest: int) -> list[int]:
+def _greedy(translator: Translator, source: Sequence[int], tap: Tap) -> list[int]:
     """Write the most probable token each time, the whole target anew at every step: so every edit acts as in a look."""
     model, symbols = translator.model, translator.symbols
-    device = model.target_embedding.weight.device
-    memory = model.encode(torch.tensor([list(source)], device=device), tap)
-    if model.config.positions == "learned":
-        longest = min(longest, model.config.max_positions - 1)
-    ids = [symbols.start_id]
-    while len(ids) <= longest:
-        states = model.decode(torch.tensor([ids], device=device), memory, tap)
-        logits = model.logits(states, tap)[0, -1]
-        logits[[symbols.pad_id, symbols.start_id]] = -torch.inf
+    ids = torch.tensor([list(source)], device=model.target_embedding.weight.device)
+    most = model.config.max_positions if model.config.positions == "learned" else None
+    limits = Constraints.of(ids, symbols, translator.config, [()], most)
+    memory = model.encode(ids, tap)
+    written: list[int] = []
+    while len(written) < int(limits.longest[0]):
+        target = torch.tensor([[symbols.start_id, *written]], device=ids.device)
+        logits = model.logits(model.decode(target, memory, tap), tap)[:, -1:].float()
+        limits.apply(logits, target[:, None, 1:])
         best = int(logits.argmax())
         if best == symbols.end_id:
             break
-        ids.append(best)
-    return ids[1:]
+        written.append(best)
+    return written
 
 
 def _step_of(array: LabelledArray, step: int) -> LabelledArray:
