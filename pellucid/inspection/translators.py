@@ -20,7 +20,7 @@ from pellucid.inspection.steps import record_steps, stitched
 from pellucid.inspection.what_if import WhatIf
 from pellucid.layers.taps import Tap
 
-__all__ = ["Source", "look", "look_by_step", "read", "read_source", "subject_of", "what_if"]
+__all__ = ["Source", "look", "look_by_step", "numbers_of_step", "read", "read_source", "subject_of", "what_if"]
 
 
 def subject_of(translator: Translator) -> Subject:
@@ -109,10 +109,13 @@ def look_by_step(
     steps = record_steps(translator.model, Run([rows[0].source], [rows[0].target]), what)
     lines = {name: "" for step in steps for name in step.arrays}
     whole = labelled_rows(Look, subject, rows, Recording(stitched(steps), lines))[0]
-    return whole, [
-        {name: _step_of(whole.arrays[name], i) for name in step.arrays if name.startswith(("decoder.", "logits"))}
-        for i, step in enumerate(steps)
-    ]
+    return whole, [numbers_of_step(whole, step, i) for i, step in enumerate(steps)]
+
+
+def numbers_of_step(whole: Look, step: Recording, number: int) -> dict[str, LabelledArray]:
+    """Return what one step made, out of the look that was stitched together: its query, and the keys there were."""
+    names = [name for name in step.arrays if name.startswith(("decoder.", "logits"))]
+    return {name: _step_of(whole.arrays[name], number) for name in names}
 
 
 class Source(NamedTuple):
