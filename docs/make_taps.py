@@ -6,6 +6,7 @@ docstrings. `python docs/make_taps.py` writes the file; a test fails when it is 
 
 import re
 from pathlib import Path
+
 import torch
 from torch import Tensor
 

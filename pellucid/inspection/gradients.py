@@ -78,7 +78,7 @@ def gradients(look: Recorded) -> Gradients:
         layers[layer] = layers.get(layer, 0.0) + float(gradient.norm()) ** 2
     tables = {name: g for name, g in by_name.items() if name.endswith("embedding.weight")}
     return Gradients(
-        float(loss),
+        float(loss.detach()),
         _row("gradients", {name: float(g.norm()) for name, g in by_name.items()}, "matrix", "norm of the gradient"),
         _row("gradients.by_layer", {n: v**0.5 for n, v in layers.items()}, "layer", "norm of a layer's gradient"),
         _row("gradients.touched", {n: float(_touched(g)) for n, g in tables.items()}, "matrix", "rows with a gradient"),

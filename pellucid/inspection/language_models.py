@@ -48,7 +48,8 @@ def look(
         what: which numbers to record, by names or patterns; all unless given.
 
     Raises:
-        UserError: for a text without tokens, one that is longer than learned positions reach, a name that no tap has, or
+        UserError: for a text without tokens, one that is longer than learned positions reach, a name that no tap has,
+        or
             if the numbers do not fit into memory.
     """
     texts = [text] if isinstance(text, str) else list(text)
@@ -150,7 +151,7 @@ def decoder_difference(model: LanguageModel, seen: Look) -> DecoderDifference:
 
 @torch.inference_mode()
 def _greedy(model: LanguageModel, ids: Sequence[int], edits: Mapping[str, Edit]) -> list[int]:
-    """Go on with the most probable token each time, the whole text anew at every step: so every edit acts as in a look."""
+    """Go on with the most probable token each time, the whole text anew at every step: edits act as in a look."""
     network, tap = model.model, changing(edits)
     device = network.embedding.weight.device
     written: list[int] = []
