@@ -12,6 +12,7 @@ from pellucid.errors import UsageError
 from pellucid.storage.model_folder import KINDS, read_config
 
 if TYPE_CHECKING:
+    from pellucid.generation.generate import LanguageModel
     from pellucid.inspection.look import Look
     from pellucid.inspection.view import View
 
@@ -89,6 +90,8 @@ def look(
         console.warn(note)
     if check:
         _tell_checks(seen, as_json)
+        if kind == "language-model":
+            _tell_decoder(model, seen)
         return
     asked = Asked(seen, layer, head, model, folder)
     if output is not None:
@@ -130,6 +133,16 @@ def _tell_checks(seen: "Look", as_json: bool) -> None:
         return
     rows = [[check.name, "not here" if check.error is None else f"{check.error:.1e}", check.bound] for check in checks]
     console.table(["promise", "largest error", "at most"], rows)
+
+
+def _tell_decoder(model: "LanguageModel", seen: "Look") -> None:
+    from pellucid.inspection.language_models import decoder_difference
+
+    found = decoder_difference(model, seen)
+    console.say(
+        f"The decoder that generates differs from these logits by at most {found.largest:.1e} nats, and finds the same "
+        f"token most probable at {found.same_choice:.0%} of the places."
+    )
 
 
 def _tokens(seen: "Look") -> dict[str, Any]:

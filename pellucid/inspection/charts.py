@@ -17,7 +17,7 @@ from pellucid.inspection.fonts import STACK, need_fonts
 from pellucid.inspection.labelled import Array, Axis, LabelledArray
 from pellucid.storage.files import write_bytes, write_text
 
-__all__ = ["Chart", "bars", "heat_map", "lines", "save_chart", "specification", "token_grid", "tree"]
+__all__ = ["Chart", "bars", "heat_map", "lines", "save_chart", "scatter", "specification", "token_grid", "tree"]
 
 Chart = altair.TopLevelMixin
 
@@ -176,6 +176,22 @@ def tree(nodes: Sequence[Mapping[str, Any]], title: str) -> Chart:
     )  # fmt: skip
     height = max(120, 15 * len(set(places.values())))
     return altair.layer(links, words).properties(width=max(320, 90 * (steps + 1)), height=height, title=title)
+
+
+def scatter(array: LabelledArray) -> Chart:
+    """Draw labels where they lie on a plane.
+
+    Args:
+        array: [label axis], two numbers each.
+    """
+    axis, _ = array.axes
+    values = [{"x": float(x), "y": float(y), "t": name} for name, (x, y) in zip(axis.labels, array.values, strict=True)]
+    base = altair.Chart(altair.Data(values=values)).encode(
+        x=altair.X("x:Q", title=None), y=altair.Y("y:Q", title=None), tooltip=["t:N", "x:Q", "y:Q"]
+    )
+    words = base.mark_text(dy=-7, fontSize=11).encode(text="t:N")
+    points = base.mark_circle(size=20, color="#0072b2")
+    return altair.layer(points, words).properties(width=560, height=420, title=_title(array)).interactive()
 
 
 def specification(chart: Chart) -> dict[str, Any]:

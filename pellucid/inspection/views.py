@@ -8,7 +8,13 @@ from pellucid.errors import UsageError, UserError
 from pellucid.inspection.charts import save_chart
 from pellucid.inspection.pages import write_page
 from pellucid.inspection.view import Asked, Kind, View
-from pellucid.inspection.views_of_attention import alignment_view, attention_view, positions_view, score_parts_view
+from pellucid.inspection.views_of_attention import (
+    alignment_view,
+    attention_view,
+    mass_view,
+    positions_view,
+    score_parts_view,
+)
 from pellucid.inspection.views_of_streams import (
     effect_view,
     gradients_view,
@@ -87,6 +93,7 @@ VIEWS: dict[str, Kind] = {
         ("decoder.*.self_attention.weights", "decoder.*.self_attention.scores", "logits"),
         lambda asked: attention_view(asked, "decoder", "self_attention"),
     ),
+    "mass": Kind("How many keys hold most of the weight", ("decoder.*.weights",), mass_view),
     "score-parts": Kind(
         "What a score is made of: content and position",
         ("embedding.*", "*.0.self_attention.scores", "*.self_attention.query", "*.self_attention.key"),

@@ -9,6 +9,7 @@ from pellucid.errors import UserError
 from pellucid.inspection import positions
 from pellucid.inspection.alignment import alignment
 from pellucid.inspection.anatomy import attentions
+from pellucid.inspection.attention import covering, special_share
 from pellucid.inspection.charts import bars, heat_map, lines
 from pellucid.inspection.labelled import Array, Axis, LabelledArray
 from pellucid.inspection.look import Look
@@ -16,7 +17,7 @@ from pellucid.inspection.score_parts import by_offset, score_parts, variance_sha
 from pellucid.inspection.view import Asked, View, head_of, layer_of
 from pellucid.layers.rotary import Rotary
 
-__all__ = ["alignment_view", "attention_view", "positions_view", "score_parts_view"]
+__all__ = ["alignment_view", "attention_view", "mass_view", "positions_view", "score_parts_view"]
 
 
 def attention_view(asked: Asked, stack: str, part: str) -> View:
@@ -54,6 +55,17 @@ def alignment_view(asked: Asked) -> View:
         "Each row is a token of the translation, as it was about to be written; a column is a token of the source."
     )
     return View("", "", f"{reading} {weights.meaning}.", (weights, *log_probs), lambda: heat_map(weights))
+
+
+def mass_view(asked: Asked) -> View:
+    """Make the view."""
+    look = asked.look
+    part = "cross_attention" if look.source else "self_attention"
+    layer = layer_of(asked, len(look.stack("decoder").blocks))
+    name = f"decoder.{layer}.{part}"
+    counts, share = covering(look, name), special_share(look, name)
+    reading = f"{name}: how few keys hold nine tenths of a row's weight; many means that the head spreads itself."
+    return View("", "", reading, (counts, share), lambda: heat_map(counts))
 
 
 def score_parts_view(asked: Asked) -> View:

@@ -7,7 +7,7 @@ with the plain one, and with the difference in outputs and in any number.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
 import torch
@@ -24,6 +24,9 @@ from pellucid.inspection.tap_table import tap_names
 from pellucid.inspection.tokens import tokens_of
 from pellucid.layers.positions import LinearBias
 from pellucid.layers.rotary import Rotary
+
+if TYPE_CHECKING:
+    from pellucid.inspection.charts import Chart
 
 __all__ = ["Change", "Effect", "WhatIf"]
 
@@ -371,6 +374,12 @@ class Effect:
         names = sorted(found, key=lambda name: -found[name])
         values = numpy.array([found[name] for name in names])
         return LabelledArray("what_if.by_part", values, (Axis("name", tuple(names)),), "share", "relative change")
+
+    def chart(self) -> "Chart":
+        """Draw what the edit did to the log-probability of each token of the target."""
+        from pellucid.inspection.charts import bars
+
+        return bars(self.log_probs.at(figure="difference"))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the effect on the outputs as JSON has it."""
