@@ -239,7 +239,9 @@ class LanguageModel:
         return stride or max(1, self.context // 2)
 
     @overload
-    def look(self, text: str, *, tokens: int = 0, what: Sequence[str] | None = None) -> "Look": ...
+    def look(  # type: ignore[overload-overlap]  # a text is a sequence of texts to the type checker
+        self, text: str, *, tokens: int = 0, what: Sequence[str] | None = None
+    ) -> "Look": ...
 
     @overload
     def look(self, text: Sequence[str], *, tokens: int = 0, what: Sequence[str] | None = None) -> "Looks": ...

@@ -149,7 +149,7 @@ class Translator:
         return found[0] if isinstance(text, str) else found
 
     @overload
-    def look(
+    def look(  # type: ignore[overload-overlap]  # a text is a sequence of texts to the type checker
         self, text: str, *, target: str | None = None, prefix: str = "", what: Sequence[str] | None = None
     ) -> "Look": ...
 

@@ -7,7 +7,7 @@ above. Hovering gives the number and, where there is one, its formula with the o
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, cast
 
 import altair
 import numpy
@@ -21,8 +21,8 @@ __all__ = ["Chart", "bars", "heat_map", "lines", "save_chart", "scatter", "speci
 
 Chart = altair.TopLevelMixin
 
-SHARE = "blues"
-SIGNED = "blueorange"
+SHARE: Literal["blues"] = "blues"
+SIGNED: Literal["blueorange"] = "blueorange"
 _STATES = {"best": "#d55e00", "ended": "#009e73", "kept": "#0072b2", "pruned": "#999999"}  # Okabe & Ito 2008
 
 
@@ -47,7 +47,7 @@ def heat_map(
     rows = _rows(array.values, ("h", "y", "x")[3 - array.values.ndim :], extra or {})
     base = _cells(rows, array, down, across, formula)
     if not first:
-        return base.properties(**_size(down, across, 520), title=_title(array))
+        return cast(Chart, base.properties(**_size(down, across, 520), title=_title(array)))
     pick = altair.selection_point(fields=["h"], value=[{"h": chosen}], name="chosen")
     names = _looked_up(first[0].labels, "datum.h")
     large = base.transform_filter(pick).properties(**_size(down, across, 520), title=_title(array))
@@ -63,15 +63,15 @@ def heat_map(
         .properties(**_size(down, across, 130))
         .facet(facet=altair.Facet("h:O", header=header, title=None), columns=columns)
     )  # fmt: skip
-    return altair.vconcat(large, small)
+    return cast(Chart, altair.vconcat(large, small))
 
 
 def bars(array: LabelledArray) -> Chart:
     """Draw one number a label as bars, in the array's order."""
     (axis,) = array.axes
     rows = _rows(array.values, ("x",), {})
-    return (
-        altair.Chart(altair.Data(values=rows))
+    chart: Chart = (
+        altair.Chart(_inline(rows))
         .mark_bar()
         .encode(
             y=altair.Y("x:O", axis=_labels(axis), title=axis.name),
@@ -82,6 +82,7 @@ def bars(array: LabelledArray) -> Chart:
         .transform_calculate(name=_looked_up(axis.labels, "datum.x"))
         .properties(width=420, title=_title(array))
     )
+    return chart
 
 
 def lines(array: LabelledArray) -> Chart:
@@ -89,7 +90,7 @@ def lines(array: LabelledArray) -> Chart:
     *first, across = array.axes
     rows = _rows(array.values, ("h", "x")[2 - array.values.ndim :], {})
     chart = (
-        altair.Chart(altair.Data(values=rows))
+        altair.Chart(_inline(rows))
         .mark_line(point=True)
         .encode(
             x=altair.X("x:O", axis=_labels(across), title=across.name),
@@ -103,7 +104,7 @@ def lines(array: LabelledArray) -> Chart:
         chart = chart.transform_calculate(which=_looked_up(first[0].labels, "datum.h")).encode(
             color=altair.Color("which:N", title=first[0].name, sort=None, scale=altair.Scale(scheme="tableau10"))
         )
-    return chart
+    return cast(Chart, chart)
 
 
 def token_grid(tokens: Sequence[Sequence[str]], values: LabelledArray) -> Chart:
@@ -118,7 +119,7 @@ def token_grid(tokens: Sequence[Sequence[str]], values: LabelledArray) -> Chart:
     for row in rows:
         row["t"] = tokens[row["y"]][row["x"]]
     # The last layer at the top: what is written comes out there.
-    base = altair.Chart(altair.Data(values=rows)).encode(
+    base = altair.Chart(_inline(rows)).encode(
         x=altair.X("x:O", axis=_labels(across), title=across.name),
         y=altair.Y("y:O", axis=_labels(down), title=down.name, sort="descending"),
         tooltip=[
@@ -156,13 +157,9 @@ def tree(nodes: Sequence[Mapping[str, Any]], title: str) -> Chart:
     steps = max(node["step"] for node in nodes)
     x = altair.X("x:Q", title="step", scale=altair.Scale(domain=[-0.3, steps + 0.7]), axis=altair.Axis(tickMinStep=1))
     y = altair.Y("y:Q", axis=None, scale=altair.Scale(reverse=True))
-    links = (
-        altair.Chart(altair.Data(values=edges))
-        .mark_rule(opacity=0.6)
-        .encode(x=x, y=y, x2="x2:Q", y2="y2:Q", color=colour)
-    )
+    links = altair.Chart(_inline(edges)).mark_rule(opacity=0.6).encode(x=x, y=y, x2="x2:Q", y2="y2:Q", color=colour)
     words = (
-        altair.Chart(altair.Data(values=points))
+        altair.Chart(_inline(points))
         .mark_text(align="left", dx=3, fontSize=11)
         .encode(
             x=x, y=y, text="display:N", color=colour,
@@ -186,7 +183,7 @@ def scatter(array: LabelledArray) -> Chart:
     """
     axis, _ = array.axes
     values = [{"x": float(x), "y": float(y), "t": name} for name, (x, y) in zip(axis.labels, array.values, strict=True)]
-    base = altair.Chart(altair.Data(values=values)).encode(
+    base = altair.Chart(_inline(values)).encode(
         x=altair.X("x:Q", title=None), y=altair.Y("y:Q", title=None), tooltip=["t:N", "x:Q", "y:Q"]
     )
     words = base.mark_text(dy=-7, fontSize=11).encode(text="t:N")
@@ -239,7 +236,7 @@ def _cells(rows: list[dict[str, Any]], array: LabelledArray, down: Axis, across:
         altair.Tooltip("column:N", title=across.name),
         altair.Tooltip("v:Q", title=unit or "value"),
     ]
-    chart = altair.Chart(altair.Data(values=rows)).transform_calculate(
+    chart = altair.Chart(_inline(rows)).transform_calculate(
         row=_looked_up(down.labels, "datum.y"), column=_looked_up(across.labels, "datum.x")
     )
     if formula:
@@ -251,6 +248,11 @@ def _cells(rows: list[dict[str, Any]], array: LabelledArray, down: Axis, across:
         color=altair.Color("v:Q", scale=_scale(array), title=unit or None),
         tooltip=tooltip,
     )
+
+
+def _inline(rows: Sequence[Mapping[str, Any]]) -> Any:
+    """Return rows as the data of a chart."""
+    return altair.Data(values=list(rows))  # type: ignore[no-untyped-call]
 
 
 def _scale(array: LabelledArray) -> altair.Scale:
@@ -273,8 +275,9 @@ def _size(down: Axis, across: Axis, most: int) -> dict[str, Any]:
 
 
 def _labels(axis: Axis, slanted: bool = False) -> altair.Axis:
-    turn = {"labelAngle": -60} if slanted else {}
-    return altair.Axis(labelExpr=_looked_up(axis.labels, "datum.value"), labelOverlap=False, ticks=False, **turn)
+    angle = -60 if slanted else altair.Undefined
+    names = _looked_up(axis.labels, "datum.value")
+    return altair.Axis(labelExpr=names, labelOverlap=False, ticks=False, labelAngle=angle)
 
 
 def _looked_up(labels: Sequence[str], place: str) -> str:

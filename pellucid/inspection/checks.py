@@ -4,6 +4,7 @@ A look that fails is a mistake of Pellucid's own: `look.check()` then raises, an
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy
@@ -76,20 +77,18 @@ def verify(look: Recorded) -> list[Check]:
 
 
 def _promises(look: Recorded) -> Iterator[tuple[str, Callable[[], float]]]:
-    model = look.model
-    for one in attentions(model):
-        name = one.name
-        yield "rows of weights sum to 1", lambda name=name: _rows_sum(look, name)
-        yield "scores are q · k / √d_head and the bias", lambda name=name: _scores(look, name)
-        yield "weights are the softmax of the scores that may look", lambda name=name: _softmax(look, name)
-        yield "mixes are weights · values", lambda name=name: _mixed(look, name)
-        yield "parts of a score add up to it", lambda name=name: _score_parts(look, name)
-    for one in stacks(model):
-        yield "parts of the stream add up to it", lambda name=one.name: _contributions(look, name)
-    yield "the lens of the last layer is the output", lambda: _lens(look)
+    for attention in attentions(look.model):
+        yield "rows of weights sum to 1", partial(_rows_sum, look, attention.name)
+        yield "scores are q · k / √d_head and the bias", partial(_scores, look, attention.name)
+        yield "weights are the softmax of the scores that may look", partial(_softmax, look, attention.name)
+        yield "mixes are weights · values", partial(_mixed, look, attention.name)
+        yield "parts of a score add up to it", partial(_score_parts, look, attention.name)
+    for stack in stacks(look.model):
+        yield "parts of the stream add up to it", partial(_contributions, look, stack.name)
+    yield "the lens of the last layer is the output", partial(_lens, look)
     if not look.edits:
-        yield "explicit = fast path", lambda: _untapped(look)
-        yield "cached = uncached", lambda: _cached(look)
+        yield "explicit = fast path", partial(_untapped, look)
+        yield "cached = uncached", partial(_cached, look)
 
 
 def _largest(errors: list[float | None]) -> float | None:

@@ -51,7 +51,8 @@ def freeze(norm: nn.Module, x: Tensor) -> FrozenNorm:
     if isinstance(norm, nn.LayerNorm):
         scale = torch.rsqrt(x.var(-1, correction=0, keepdim=True) + norm.eps)
         weight = norm.weight.detach().double().cpu()
-        shift = norm.bias.detach().double().cpu() if norm.bias is not None else torch.zeros_like(weight)
+        bias: Tensor | None = norm.bias  # LayerNorm(bias=False) has none
+        shift = torch.zeros_like(weight) if bias is None else bias.detach().double().cpu()
         return FrozenNorm(scale, weight, shift, centres=True)
     if isinstance(norm, RMSNorm):
         scale = torch.rsqrt(x.square().mean(-1, keepdim=True) + norm.epsilon)

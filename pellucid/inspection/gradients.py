@@ -1,5 +1,6 @@
 """What one text would teach: gradients matrix by matrix, embedding rows touched, saturated softmaxes."""
 
+from collections.abc import Sequence
 from typing import NamedTuple, cast
 
 import numpy
@@ -66,7 +67,7 @@ def gradients(look: Recorded) -> Gradients:
             else:
                 logits = cast(DecoderOnly, model)(target)
             loss = torch.nn.functional.cross_entropy(logits[0, : len(ids)].float(), ids)
-            found = torch.autograd.grad(loss, list(weights.values()), allow_unused=True)
+            found: Sequence[Tensor | None] = torch.autograd.grad(loss, list(weights.values()), allow_unused=True)
         finally:
             for name in frozen:
                 weights[name].requires_grad_(False)

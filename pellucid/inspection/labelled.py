@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, SupportsIndex, cast
+from typing import Any, SupportsIndex
 
 import numpy
 from numpy.typing import NDArray
@@ -84,7 +84,7 @@ class LabelledArray:
         values, axes, dimension = self.values, [], 0
         for axis, place in zip(self.axes, places, strict=True):
             if isinstance(place, SupportsIndex) and not isinstance(place, bool):
-                values = values.take(cast(int, place.__index__()), axis=dimension)
+                values = values.take(place.__index__(), axis=dimension)
                 continue
             chosen = numpy.arange(len(axis.labels))[place]
             values = values.take(chosen, axis=dimension)

@@ -28,7 +28,9 @@ def subject_of(model: LanguageModel) -> Subject:
 
 
 @overload
-def look(model: LanguageModel, text: str, *, tokens: int = 0, what: Sequence[str] | None = None) -> Look: ...
+def look(  # type: ignore[overload-overlap]  # a text is a sequence of texts to the type checker
+    model: LanguageModel, text: str, *, tokens: int = 0, what: Sequence[str] | None = None
+) -> Look: ...
 
 
 @overload
@@ -96,7 +98,7 @@ def read(model: LanguageModel, text: str, tokens: int = 0) -> Written:
     ids = model.prompt_ids(text)
     if tokens:
         ids = [*ids, *(token.id for token in model.generate(text, tokens=tokens, temperature=0.0).tokens)]
-    notes = ()
+    notes: tuple[str, ...] = ()
     if len(ids) > model.context:
         said = f"the text has {counted(len(ids), 'token')}, the model's context {model.context:,}"
         if model.model.config.positions == "learned":

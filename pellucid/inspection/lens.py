@@ -92,7 +92,8 @@ def layer_logits(look: Recorded, layer: int) -> Tensor:
     states, _ = streams(look, "decoder")
     weight = output_weight(look.model)
     x = torch.from_numpy(states.values[layer]).to(weight)
-    return (look.stack("decoder").norm(x) @ weight.T).float().cpu()
+    logits: Tensor = (look.stack("decoder").norm(x) @ weight.T).float().cpu()
+    return logits
 
 
 class Identity(NamedTuple):

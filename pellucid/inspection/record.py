@@ -115,7 +115,8 @@ def changing(edits: Mapping[str, Edit]) -> Tap:
 def to_numbers(x: Tensor) -> Array:
     """Return a tensor's numbers; those of a narrow format widened to float32, which changes none."""
     x = x.detach()
-    return cast(Array, (x if x.dtype == torch.float64 else x.float()).cpu().numpy())
+    numbers: Array = (x if x.dtype == torch.float64 else x.float()).cpu().numpy()
+    return numbers
 
 
 def filled(model: nn.Module, rows: Sequence[Sequence[int]]) -> Tensor:

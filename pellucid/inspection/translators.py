@@ -31,7 +31,7 @@ def subject_of(translator: Translator) -> Subject:
 
 
 @overload
-def look(
+def look(  # type: ignore[overload-overlap]  # a text is a sequence of texts to the type checker
     translator: Translator,
     text: str,
     *,
@@ -164,8 +164,8 @@ def read(translator: Translator, text: str, target: str | None = None, prefix: s
     source = read_source(translator, text)
     start, end = translator.symbols.start_id, translator.symbols.end_id
     if target is not None:
-        ids, wanted = encode_pair(translator, text, target)
-        return Written(text, tuple(ids), (start, *wanted[:-1]), tuple(wanted), target, source.notes)
+        pair, wanted = encode_pair(translator, text, target)
+        return Written(text, tuple(pair), (start, *wanted[:-1]), tuple(wanted), target, source.notes)
     ids, best = _own_translation(translator, source, prefix)
     text_of = translator.target_tokenizer.decode(best.ids)
     if best.ended:

@@ -115,7 +115,7 @@ class WhatIf:
         ids = list(self.source if side == "source" else self.target)
         before = self._display(side, place)
         ids[place] = number
-        new = replace(self, **{side: tuple(ids)})
+        new = replace(self, source=tuple(ids)) if side == "source" else replace(self, target=tuple(ids))
         return new._and([], f"replace {side} token {place} {before} by {new._display(side, place)}")
 
     def edit_source(self, text: str) -> "WhatIf":
