@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 from pellucid.errors import UserError
 from pellucid.inspection.labelled import LabelledArray
@@ -38,7 +39,7 @@ class Branch:
             raise IndexError(f"{self._path} has {count} layers, got {layer}")
         return Branch(self._look, f"{self._path}.{layer % count}")
 
-    def __getattr__(self, name: str) -> "LabelledArray | Branch | Heads":
+    def __getattr__(self, name: str) -> Any:  # a LabelledArray, a Branch or Heads: which, only a look knows
         if name.startswith("_"):
             raise AttributeError(name)
         path = f"{self._path}.{name}"
@@ -96,7 +97,7 @@ class Head:
         names = ("query", "key", "value", "scores", "weights", "mixed")
         return [name for name in names if f"{self._attention}.{name}" in self._look.arrays]
 
-    def __getattr__(self, name: str) -> LabelledArray:
+    def __getattr__(self, name: str) -> Any:  # a LabelledArray; of scores, HeadScores
         if name not in dir(self):
             raise AttributeError(f"a head of {self._attention} has no {name}; it has {', '.join(dir(self))}")
         array = self._look.arrays[f"{self._attention}.{name}"]

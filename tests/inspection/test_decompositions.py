@@ -147,7 +147,7 @@ def test_the_lens_uses_each_layer_s_own_norm_and_ends_in_the_output(any_look: Lo
     state = torch.from_numpy(any_look["decoder.0.residual.output"].values)
     stack = any_look.stack("decoder")
     with torch.inference_mode():
-        expected = any_look.model.logits(stack.norm(state)).numpy()  # type: ignore[operator, union-attr]
+        expected = any_look.model.logits(stack.norm(state)).numpy()  # type: ignore[operator]
     numpy.testing.assert_allclose(layer_logits(any_look, 1).numpy(), expected, atol=2e-5)
     found = lens(any_look, top=3)
     assert found.top.shape == (3, len(any_look.target), 3)

@@ -143,4 +143,4 @@ def test_nothing_to_look_at_is_said(translator: Translator) -> None:
     with pytest.raises(UserError, match="nothing to translate"):
         translator.look("  ")
     with pytest.raises(UserError, match="what is a list of names"):
-        translator.look(TEXT, what="logits")  # type: ignore[call-overload]
+        translator.look(TEXT, what="logits")

@@ -6,6 +6,7 @@ import numpy
 import pytest
 import torch
 
+from pellucid.inspection.labelled import Array
 from pellucid.inspection.record import Run, record
 from pellucid.interop.import_model import import_model
 from pellucid.models.model_files import build_language_model
@@ -13,10 +14,11 @@ from pellucid.storage.model_folder import read_config
 from tests.interop.twins import IDS, huggingface_folder, twin
 from tests.models.test_marian_parity import ALTERNATE, SOURCE, TARGET, marian, ours
 
-assert marian
-assert ours
+__all__ = ["marian", "ours"]  # pytest looks for fixtures among a module's names
 
-CLOSE = {"atol": 3e-5, "rtol": 1e-4}  # float32 sums in another order
+
+def assert_close(seen: Array, expected: Array, name: str = "") -> None:
+    numpy.testing.assert_allclose(seen, expected, atol=1e-4, rtol=1e-4, err_msg=name)  # float32 sums in another order
 
 
 @torch.inference_mode()
@@ -39,7 +41,7 @@ def test_taps_of_a_translator(request: pytest.FixtureRequest) -> None:
             queries = rows if name.startswith("encoder") else given
             for i, row in enumerate(queries):
                 expected = theirs_of[layer][i, :, : len(row)].numpy()
-                numpy.testing.assert_allclose(arrays[name][i, :, : len(row)], expected, **CLOSE, err_msg=name)
+                assert_close(arrays[name][i, :, : len(row)], expected, name)
         for stack, states, lengths in (
             ("encoder", found.encoder_hidden_states, rows),
             ("decoder", found.decoder_hidden_states, given),
@@ -48,7 +50,7 @@ def test_taps_of_a_translator(request: pytest.FixtureRequest) -> None:
                 for name, index in (("input", layer), ("output", layer + 1)):
                     expected = states[index][i, : len(row), ALTERNATE].numpy()
                     seen = arrays[f"{stack}.{layer}.residual.{name}"][i, : len(row)]
-                    numpy.testing.assert_allclose(seen, expected, **CLOSE)
+                    assert_close(seen, expected, name)
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama", "qwen2", "qwen3"])
@@ -63,7 +65,7 @@ def test_taps_of_language_models(name: str, tmp_path: Path) -> None:
     count = len(found.attentions)
     for layer in range(count):
         weights = arrays[f"decoder.{layer}.self_attention.weights"]
-        numpy.testing.assert_allclose(weights, found.attentions[layer].numpy(), **CLOSE)
+        assert_close(weights, found.attentions[layer].numpy())
         states = arrays[f"decoder.{layer}.residual.input"]
-        numpy.testing.assert_allclose(states, found.hidden_states[layer].numpy(), atol=1e-4, rtol=1e-4)
-    numpy.testing.assert_allclose(arrays["decoder.output"], found.hidden_states[-1].numpy(), atol=1e-4, rtol=1e-4)
+        assert_close(states, found.hidden_states[layer].numpy())
+    assert_close(arrays["decoder.output"], found.hidden_states[-1].numpy())
