@@ -49,20 +49,23 @@ def heat_map(
     if not first:
         return cast(Chart, base.properties(**_size(down, across, 520), title=_title(array)))
     pick = altair.selection_point(fields=["h"], value=[{"h": chosen}], name="chosen")
-    names = _looked_up(first[0].labels, "datum.h")
-    large = base.transform_filter(pick).properties(**_size(down, across, 520), title=_title(array))
-    header = altair.Header(
-        labelExpr=f"'{first[0].name.removesuffix('s')} ' + {names.replace('datum.h', 'datum.value')}"
+    names = _looked_up(first[0].labels, "datum.value")
+    facet = altair.Facet(
+        "h:O", header=altair.Header(labelExpr=f"'{first[0].name.removesuffix('s')} ' + {names}"), title=None
+    )
+    # The filter stands outside of the facet: else every head would keep its place, empty but for the chosen one's.
+    large = (
+        base.properties(**_size(down, across, 520))
+        .facet(facet=facet, columns=1)
+        .transform_filter(pick)
+        .properties(title=_title(array))
     )
     small = (
-        base.encode(
-            x=altair.X("x:O", axis=None), y=altair.Y("y:O", axis=None),
-            opacity=altair.condition(pick, altair.value(1.0), altair.value(0.75)),
-        )
+        base.encode(x=altair.X("x:O", axis=None), y=altair.Y("y:O", axis=None))
         .add_params(pick)
         .properties(**_size(down, across, 130))
-        .facet(facet=altair.Facet("h:O", header=header, title=None), columns=columns)
-    )  # fmt: skip
+        .facet(facet=facet, columns=columns)
+    )
     return cast(Chart, altair.vconcat(large, small))
 
 
@@ -120,7 +123,7 @@ def token_grid(tokens: Sequence[Sequence[str]], values: LabelledArray) -> Chart:
         row["t"] = tokens[row["y"]][row["x"]]
     # The last layer at the top: what is written comes out there.
     base = altair.Chart(_inline(rows)).encode(
-        x=altair.X("x:O", axis=_labels(across), title=across.name),
+        x=altair.X("x:O", axis=_labels(across, slanted=True), title=across.name),
         y=altair.Y("y:O", axis=_labels(down), title=down.name, sort="descending"),
         tooltip=[
             altair.Tooltip("t:N", title="token"),
