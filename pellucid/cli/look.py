@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["look"]
 
+_MOST_SHOWN = 200  # tokens of a text above a view
+
 _Switch = Annotated[bool, Parameter(negative="")]
 
 
@@ -130,9 +132,10 @@ def _refuse_with_edits(prefix: str, check: bool) -> None:
 
 
 def _draw(seen: "Look", view: "View", head: int | None) -> None:
-    if seen.source:
-        console.data("source  " + " ".join(token.display for token in seen.source))
-    console.data(("target  " if seen.source else "text  ") + " ".join(token.display for token in seen.target))
+    for name, tokens in (("source", seen.source), ("target" if seen.source else "text", seen.target)):
+        if tokens:
+            more = f" … and {len(tokens) - _MOST_SHOWN:,} more" if len(tokens) > _MOST_SHOWN else ""
+            console.data(f"{name}  {' '.join(token.display for token in tokens[:_MOST_SHOWN])}{more}")
     console.data("")
     console.data(f"{view.title}  ({view.arrays[0].name}, {seen.subject.precision})")
     for line in draw_table(view.table) if view.table else draw(view.arrays[0], head):

@@ -21,7 +21,8 @@ def draw(array: "LabelledArray", head: int | None = None, columns: int | None = 
     """Return the lines of a drawing.
 
     Args:
-        array: of one to three axes; of three, the first is heads (one is drawn, or their mean), parts or steps (the last).
+        array: of one to three axes; of three, the first is heads (one is drawn, or their mean) or else parts or
+            steps (the last).
         head: which, of heads.
         columns: width of the terminal; this one's unless given.
     """
