@@ -30,6 +30,7 @@ ROWS = (
     ("everything, then all decompositions", 60, "derived"),
     ("everything, then check()", 60, "check"),
     ("everything, then what-if: one head dropped", 60, "what-if"),
+    ("the same, and 60 tokens written by itself, plainly and edited", 60, "what-if-writes"),
     ("cross-attention of the last layer, logits", 60, "bounded"),
     ("cross-attention of the last layer, logits", 500, "bounded"),
     ("cross-attention of the last layer, logits", 2_000, "bounded"),
@@ -44,7 +45,7 @@ def base_translator() -> Translator:
     assert isinstance(config, EncoderDecoderConfig)
     tokenizer = _tokenizer()
     network = EncoderDecoder(config, tokenizer.vocab_size, tokenizer.vocab_size, tokenizer.pad_id).eval()
-    return Translator(network, tokenizer, tokenizer, GenerationConfig())
+    return Translator(network, tokenizer, tokenizer, GenerationConfig(max_length_ratio=0, max_length_extra=60))
 
 
 def _tokenizer() -> Tokenizer:
@@ -76,8 +77,9 @@ def measure(tokens: int, kind: str) -> None:
         look.lens()
     elif kind == "check":
         look.check()
-    elif kind == "what-if":
-        translator.what_if(text, target=text).drop_head("encoder.0.self_attention", 2).run(["logits"])
+    elif kind.startswith("what-if"):
+        run = translator.what_if(text, target=text).drop_head("encoder.0.self_attention", 2)
+        run.run(["logits"], writes=kind == "what-if-writes")
     seconds = time.process_time() - start
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     assert len(look.source) == tokens, len(look.source)
