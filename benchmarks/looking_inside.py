@@ -55,8 +55,8 @@ def _tokenizer() -> Tokenizer:
 
 def text_of(tokens: int) -> str:
     """Return a text of so many tokens, its end included."""
-    draw = torch.randint(len(LETTERS), (tokens - 1,), generator=torch.Generator().manual_seed(tokens))
-    return "".join(LETTERS[i] for i in draw.tolist())
+    draw = torch.randint(len(LETTERS), (tokens - 2,), generator=torch.Generator().manual_seed(tokens))
+    return LETTERS[0] + "".join(LETTERS[i] for i in draw.tolist())
 
 
 def measure(tokens: int, kind: str) -> None:
