@@ -26,7 +26,7 @@ _Switch = Annotated[bool, Parameter(negative="")]
 
 
 def look(
-    folder: Path,
+    folder: Path | None = None,
     text: Annotated[str, Parameter(allow_leading_hyphen=True)] = "",
     /,
     *,
@@ -59,6 +59,8 @@ def look(
     if views:
         _list_views(as_json)
         return
+    if folder is None:
+        raise UsageError("there is no model to look into", where="pellucid look", hint='pellucid look DIR "text"')
     text = _text(text)
     kind = _kind(folder, target, prefix)
     if kind == "vectors":

@@ -4,9 +4,11 @@ import re
 import shlex
 from pathlib import Path
 
+import numpy
 import pytest
 
 from pellucid.cli.app import main
+from pellucid.word2vec.vectors import WordVectors
 from tests.conftest import ROOT
 from tests.generation.small_translator import save_translator
 from tests.inspection.conftest import translator_of
@@ -22,11 +24,13 @@ def commands(guide: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a model called demo-model, of random weights, and a folder for pictures."""
+    """Return a folder with demo-model and vectors, of random weights, and a folder for pictures."""
     folder = tmp_path_factory.mktemp("guide")
     (folder / "docs" / "pictures").mkdir(parents=True)
     (folder / "demo-model").mkdir()
     save_translator(folder / "demo-model", translator_of("sinusoidal"))
+    words = ["猫", "狗", "鱼", "吃"]
+    WordVectors(words, numpy.random.default_rng(1).normal(size=(4, 8))).save(folder / "vectors")
     return folder
 
 
