@@ -8,9 +8,12 @@ import numpy
 import pytest
 
 from pellucid.cli.app import main
+from pellucid.generation.translate import Translator
+from pellucid.models.encoder_decoder import EncoderDecoder
+from pellucid.tokenizers import TokenizerConfig, train_tokenizer
 from pellucid.word2vec.vectors import WordVectors
 from tests.conftest import ROOT
-from tests.generation.small_translator import save_translator
+from tests.generation.small_translator import TEXTS, save_translator
 from tests.inspection.conftest import translator_of
 
 GUIDES = ("looking-inside.md", "looking-inside.zh.md")
@@ -22,13 +25,21 @@ def commands(guide: str) -> list[str]:
     return [line for block in blocks for line in block.splitlines() if line.startswith("pellucid look ")]
 
 
+def knowing(text: str) -> Translator:
+    """Return a translator of random weights to which every character of a text is a token."""
+    like = translator_of("sinusoidal")
+    tokenizer = train_tokenizer([*TEXTS, text], TokenizerConfig(kind="characters"))
+    model = EncoderDecoder(like.model.config, tokenizer.vocab_size, tokenizer.vocab_size, tokenizer.pad_id)
+    return Translator(model, tokenizer, tokenizer, like.config, target_language="en")
+
+
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with demo-model and vectors, of random weights, and a folder for pictures."""
     folder = tmp_path_factory.mktemp("guide")
     (folder / "docs" / "pictures").mkdir(parents=True)
     (folder / "demo-model").mkdir()
-    save_translator(folder / "demo-model", translator_of("sinusoidal"))
+    save_translator(folder / "demo-model", knowing("那只狗昨天吃了三条鱼。"))
     words = ["猫", "狗", "鱼", "吃"]
     WordVectors(words, numpy.random.default_rng(1).normal(size=(4, 8))).save(folder / "vectors")
     return folder
