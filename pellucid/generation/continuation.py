@@ -1,6 +1,5 @@
 """One text that is being continued, token by token, and several that are continued side by side."""
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -45,8 +44,11 @@ class Window(NamedTuple):
         None as long as all fit; then as few halves of the context as will do: what stays is read anew once in half a
         context, and each token sees at least half of it.
         """
+        if length <= self.context:
+            return 0
         half = max(1, self.context // 2)
-        return max(0, min(half * math.ceil((length - self.context) / half), length - self.kept - 1))
+        halves = -((self.context - length) // half)  # rounded up
+        return max(0, min(half * halves, length - self.kept - 1))
 
 
 class Vocabulary:
@@ -141,9 +143,9 @@ class Continuation:
     def take(self, logits: Logits) -> str:
         """Draw the next token from the logits after the last one; return the text that this releases."""
         assert self.finish is None, "a continuation that has ended"
+        normaliser = log_normaliser(logits)
         distribution = self._distribution(logits)
         number = draw(distribution, float(self._random.random())) if self._config.temperature else distribution.ids[0]
-        normaliser = log_normaliser(logits)
         self.drawn.append(_odds(int(number), logits, normaliser, distribution))
         if self._config.alternatives:
             best = numpy.argsort(-logits, kind="stable")[: self._config.alternatives].tolist()
