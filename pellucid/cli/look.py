@@ -1,0 +1,193 @@
+"""`pellucid look`: what happens inside a model while it reads a text, drawn here or written as a page or a picture."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from pellucid.cli import console
+from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, ModelFlags
+from pellucid.cli.look_drawing import draw, draw_checks, draw_table
+from pellucid.cli.look_flags import DEFAULT_PICTURE, PictureFlags
+from pellucid.cli.text_lines import text_lines
+from pellucid.errors import UsageError
+from pellucid.storage.model_folder import read_config
+
+if TYPE_CHECKING:
+    from pellucid.generation.generate import LanguageModel
+    from pellucid.inspection.look import Look
+    from pellucid.inspection.view import View
+
+__all__ = ["look"]
+
+_MOST_SHOWN = 200  # tokens of a text above a view
+
+_Switch = Annotated[bool, Parameter(negative="")]
+
+
+def look(
+    folder: Path | None = None,
+    text: Annotated[str, Parameter(allow_leading_hyphen=True)] = "",
+    /,
+    *,
+    target: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
+    prefix: Annotated[str, Parameter(allow_leading_hyphen=True)] = "",
+    picture: PictureFlags = DEFAULT_PICTURE,
+    what_if: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    check: _Switch = False,
+    views: Annotated[bool, Parameter(name="--list", negative="")] = False,
+    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    flags: ModelFlags = DEFAULT_MODEL_FLAGS,
+) -> None:
+    """Look inside a model while it reads a text: where it looks, what each part adds, what each layer would write.
+
+    Layers and heads count from 0. Without -o the view is drawn in the terminal.
+
+    Args:
+        folder: Folder of the model; of word vectors also a file.
+        text: What it reads, or for word vectors some words; - reads standard input to its end.
+        target: A translator: the translation that its decoder reads, instead of its own.
+        prefix: A translator: how its own translation must begin.
+        what_if: Change something and show what that does: "mask_token 3", "replace_token 3 dog", "drop_head
+            encoder.0.self_attention 2", "keep_heads ATTENTION 0 1", "zero NAME", "patch NAME TEXT 3", "temperature
+            ATTENTION 2", "edit_source TEXT", "remove_positions"; again for more changes. With --view: that view of the
+            changed run.
+        check: Measure that the numbers are those the model uses: rows sum to 1, parts add up, fast path, cache.
+        views: List the views and the changes.
+        as_json: Write the numbers of the view as one line of JSON.
+    """
+    if views:
+        _list_views(as_json)
+        return
+    if folder is None:
+        raise UsageError("there is no model to look into", where="pellucid look", hint='pellucid look DIR "text"')
+    text = _text(text)
+    kind = _kind(folder, target, prefix)
+    if kind == "vectors":
+        from pellucid.cli.look_vectors import show_words
+
+        if what_if:
+            raise UsageError("word vectors compute nothing that could be changed on the way", where="--what-if")
+        show_words(folder, text, picture, check, as_json)
+        return
+    picture.refuse_unknown()
+    if what_if:
+        from pellucid.cli.look_what_if import show_what_if
+
+        _refuse_with_edits(prefix, check)
+        show_what_if(folder, text, target, what_if, picture, as_json, flags)
+        return
+    from pellucid.generation.load import load
+    from pellucid.inspection.view import Asked
+    from pellucid.inspection.views import save_view, view_of, what_of
+
+    model = load(folder, device=flags.device, precision=flags.precision)
+    default = "alignment" if kind == "translator" else "decoder-attention"
+    what = None if check or picture.is_page_of_all else what_of(model.model, picture.view or default)
+    given: dict[str, Any] = {"target": target, "prefix": prefix} if kind == "translator" else {}
+    seen = model.look(text, what=what, **given)
+    for note in seen.written.notes:
+        console.warn(note)
+    if check:
+        _tell_checks(seen, as_json)
+        if kind == "language-model":
+            _tell_decoder(model, seen)
+        return
+    asked = Asked(seen, picture.layer, picture.head, model, folder)
+    if picture.output is not None:
+        save_view(asked, picture.output, picture.view, dark=picture.dark)
+        console.say(f"{picture.output} written")
+        return
+    shown = view_of(asked, picture.view)
+    if as_json:
+        console.data_json({**_tokens(seen), **shown.as_dict()})
+        return
+    _draw(seen, shown, picture.head)
+
+
+def _text(given: str) -> str:
+    """Return the text to look at.
+
+    Raises:
+        UsageError: if there is none.
+        UserError: if standard input is not UTF-8.
+    """
+    text = "\n".join(text_lines(given)) if given == "-" else given
+    if not text:
+        raise UsageError("there is no text to look at", where="pellucid look", hint='pellucid look DIR "text"')
+    return text
+
+
+def _kind(folder: Path, target: str | None, prefix: str) -> str:
+    """Return what kind of model stands there, if what is given with it fits."""
+    kind: str = "vectors" if folder.is_file() else read_config(folder)["kind"]
+    if kind != "translator" and (target is not None or prefix):
+        raise UsageError("only translators have a target", where="--target" if target is not None else "--prefix")
+    if target is not None and prefix:
+        raise UsageError("a given target leaves nothing for a prefix to begin", where="--prefix")
+    return kind
+
+
+def _refuse_with_edits(prefix: str, check: bool) -> None:
+    for name, is_given in (("--prefix", bool(prefix)), ("--check", check)):
+        if is_given:
+            raise UsageError(f"--what-if and {name} exclude each other", where="pellucid look")
+
+
+def _draw(seen: "Look", view: "View", head: int | None) -> None:
+    for name, tokens in (("source", seen.source), ("target" if seen.source else "text", seen.target)):
+        if tokens:
+            more = f" … and {len(tokens) - _MOST_SHOWN:,} more" if len(tokens) > _MOST_SHOWN else ""
+            console.data(f"{name}  {' '.join(token.display for token in tokens[:_MOST_SHOWN])}{more}")
+    console.data("")
+    console.data(f"{view.title}  ({view.arrays[0].name}, {seen.subject.precision})")
+    for line in draw_table(view.table) if view.table else draw(view.arrays[0], head):
+        console.data(line)
+    console.say("")
+    console.say(view.reading)
+
+
+def _list_views(as_json: bool) -> None:
+    from pellucid.inspection.edits_in_words import VERBS
+    from pellucid.inspection.vectors import VECTOR_VIEWS
+    from pellucid.inspection.views import VIEWS
+
+    if as_json:
+        console.data_json([{"view": name, "title": kind.title} for name, kind in VIEWS.items()])
+        return
+    console.table(["--view", "what it shows"], [[name, kind.title] for name, kind in VIEWS.items()])
+    console.say("")
+    console.say(f"Of word vectors: {', '.join(VECTOR_VIEWS)}")
+    console.say("")
+    console.say("Changes, for --what-if:")
+    for name, verb in VERBS.items():
+        console.say(f"  {name} {verb.usage}")
+
+
+def _tell_checks(seen: "Look", as_json: bool) -> None:
+    checks = seen.check()
+    if as_json:
+        console.data_json([check._asdict() for check in checks])
+        return
+    draw_checks(checks)
+
+
+def _tell_decoder(model: "LanguageModel", seen: "Look") -> None:
+    from pellucid.inspection.language_models import decoder_difference
+
+    found = decoder_difference(model, seen)
+    console.say(
+        f"The decoder that generates differs from these logits by at most {found.largest:.1e} nats, and finds the same "
+        f"token most probable at {found.same_choice:.0%} of the places."
+    )
+
+
+def _tokens(seen: "Look") -> dict[str, Any]:
+    return {
+        "text": seen.written.text,
+        "target_text": seen.written.target_text,
+        "precision": seen.subject.precision,
+        "source": [token.as_dict() for token in seen.source],
+        "target": [token.as_dict() for token in seen.target],
+        "following": [token.as_dict() for token in seen.following],
+    }
