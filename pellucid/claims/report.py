@@ -76,10 +76,9 @@ def markdown(outcomes: Sequence[Outcome], language: Language, *, quick: bool) ->
     """Return the report as Markdown; its figures are files beside it."""
     lines = [f"# {_say('title', language)}", "", _about(language, quick=quick), "", _counts(outcomes, language), ""]
     lines += [f"| | {_say('title', language)} | |", "|---|---|---|"]
-    lines += [
-        f"| [{one.claim.id}](#{one.claim.id.lower()}) | {_cell(one.claim.statement.of(language))} | **{VERDICTS[one.verdict].of(language)}** |"
-        for one in outcomes
-    ]
+    for one in outcomes:
+        claim, verdict = one.claim, VERDICTS[one.verdict].of(language)
+        lines.append(f"| [{claim.id}](#{claim.id.lower()}) | {_cell(claim.statement.of(language))} | **{verdict}** |")
     for letter, (_, about) in TOPICS.items():
         within = [one for one in outcomes if topic_of(one.claim) == letter]
         if within:
@@ -127,7 +126,7 @@ def page(outcomes: Sequence[Outcome], language: Language, *, quick: bool) -> str
         sections += [_section(one, language) for one in within]
     specs = {one.claim.id: specification(one.evidence, language) for one in outcomes if one.evidence is not None}
     overview = "".join(
-        f'<a class="{one.verdict}" href="#{one.claim.id}" title="{escape(one.claim.statement.of(language), quote=True)}">'
+        f'<a class="{one.verdict}" href="#{one.claim.id}" title="{escape(one.claim.statement.of(language))}">'
         f"{one.claim.id}</a>"
         for one in outcomes
     )
@@ -191,7 +190,8 @@ def _record_table(records: Sequence[Mapping[str, object]], language: Language) -
         for record in records[:_ROWS]
     )
     title = _say("table", language).format(len(records))
-    return f"<details><summary>{title}</summary><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></details>"
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    return f"<details><summary>{title}</summary>{table}</details>"
 
 
 def _row(judged: Judged, language: Language) -> list[str]:

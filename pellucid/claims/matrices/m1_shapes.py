@@ -25,7 +25,7 @@ def _by_projection(vectors: Tensor, matrix: Tensor) -> Tensor:
     """Map by a layer of the library: the query projection of an attention head."""
     attention = Attention(len(matrix), Heads(1, 1, matrix.shape[1], bias=False), False, 0.0, unturned, no_bias)
     attention.query.weight.data = matrix.T.contiguous()
-    mapped: Tensor = attention.query(vectors)
+    mapped: Tensor = attention.query(vectors).detach()
     return mapped
 
 

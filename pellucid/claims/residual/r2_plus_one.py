@@ -20,7 +20,7 @@ _D = 16
 
 
 def measure(seed: int, around: type[PreNorm] = PreNorm) -> Evidence:
-    """Differentiate a block with its residual sum, and what is inside it alone; and a block with its norm after the sum."""
+    """Differentiate a block with its residual sum, and what is inside it; and a block with its norm after the sum."""
     part = FeedForward(_D, 4 * _D, True, nn.GELU()).double()
     draw_weights(part, seed, residual_scale=1.0)
     x = torch.randn(_D, generator=torch_generator(seed, "R2"), dtype=torch.float64)
