@@ -2,12 +2,15 @@
 
 from functools import lru_cache
 
+import torch
+from torch import Tensor
+
 from pellucid.claims.bilingual import Language
 from pellucid.demo.language import DemoPair, all_combinations, generate
 from pellucid.demo.lexicon import ADJECTIVES, NOUNS
 from pellucid.word2vec import WordVectors
 
-__all__ = ["classes", "demo_pairs", "demo_sentences", "demo_vectors", "noun_uses"]
+__all__ = ["classes", "demo_pairs", "demo_sentences", "demo_vectors", "noun_uses", "word_texts"]
 
 
 @lru_cache(maxsize=4)
@@ -57,3 +60,14 @@ def noun_uses() -> dict[str, frozenset[str]]:
     for word, noun in all_combinations():
         uses.setdefault(noun, set()).add(word)
     return {noun: frozenset(words) for noun, words in sorted(uses.items())}
+
+
+def word_texts(vectors: WordVectors, seed: int, count: int) -> Tensor:
+    """Return sentences of one side as ids of their words, one more than their rows; 0 is padding, and what is unknown.
+
+    The sentences are not those that the vectors of the same seed were trained on.
+    """
+    rows = {word: row + 1 for row, word in enumerate(vectors.words)}
+    sentences = demo_sentences("zh", count, seed + 1_000)
+    longest = max(map(len, sentences))
+    return torch.tensor([[rows.get(word, 0) for word in words] + [0] * (longest - len(words)) for words in sentences])

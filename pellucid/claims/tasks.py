@@ -1,8 +1,8 @@
 """Made-up tasks that need one thing each, and readers for them.
 
-recall    k1 v1 k2 v2 … | k? → v?        a key is asked for, its value must be found
-pairs     x1 m1 x2 m2 … ; every x_i must name the mark of the token that follows it in a fixed cycle (its successor)
-two       like recall, with two keys asked for at once; both values must be named from one place
+recall          k1 v1 k2 v2 … k?: a key is asked for, its value must be named
+successors      every token must name the mark of the one that follows it in a fixed cycle
+two at once     of four values the first less the third must be named
 
 A reader is a decoder-only model that is let look everywhere; the answer is read at the last place, or at every place.
 """
@@ -72,14 +72,14 @@ def successors(random: torch.Generator, batch: int) -> Batch:
 
 
 def two_at_once(random: torch.Generator, batch: int) -> Batch:
-    """Return texts of four values and an end; at the end the sum of the first and third, modulo 6, is to be named.
+    """Return texts of four values and an end; at the end the first less the third, modulo 6, is to be named.
 
     The other two places hold values too, so that only the places tell what is needed.
     """
     values = torch.randint(6, (batch, 4), generator=random)
     ids = torch.cat((values + 1, torch.full((batch, 1), 7)), 1)
     answers = torch.full_like(ids, -1)
-    answers[:, -1] = (values[:, 0] + values[:, 2]) % 6 + 1
+    answers[:, -1] = (values[:, 0] - values[:, 2]) % 6 + 1
     return Batch(ids, answers)
 
 

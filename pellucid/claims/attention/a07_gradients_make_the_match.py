@@ -18,7 +18,7 @@ _PARTS = ("query", "key", "value")
 
 
 def marked(random: torch.Generator, batch: int) -> Batch:
-    """Return four tokens, each a key with a value (1 + 4 · key + value), and a key asked for; its value is to be named."""
+    """Return four tokens, each a key with a value (1 + 4 · key + value), and a key asked for; name its value."""
     keys = torch.rand(batch, 6, generator=random).argsort(1)[:, :4]
     values = torch.randint(4, (batch, 4), generator=random)
     asked = torch.randint(4, (batch, 1), generator=random)

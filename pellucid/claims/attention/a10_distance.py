@@ -7,7 +7,7 @@ from torch import nn
 
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
-from pellucid.claims.evidence import Evidence, Figure, over_seeds
+from pellucid.claims.evidence import Evidence, Figure, exactly, over_seeds
 from pellucid.claims.rules import Rule, at_least, at_most
 from pellucid.claims.specimens import torch_generator
 from pellucid.claims.tasks import Batch, accuracy, loss_on, train_reader
@@ -78,7 +78,7 @@ def measure(budget: Budget, seed: int) -> Evidence:
         "lost_by_distance_attention": over_seeds(loss_by_distance("attention")),
         "lost_by_distance_lstm": over_seeds(loss_by_distance("LSTM")),
         "accuracy_far_attention": over_seeds(found["attention", far]),
-        "parameters_of_lstm_over_attention": over_seeds([sizes["LSTM"] / sizes["attention"]] * 2),
+        "parameters_of_lstm_over_attention": exactly(ratio=sizes["LSTM"] / sizes["attention"])["ratio"],
     }
     return Evidence(numbers, records, Figure("line", "distance", "accuracy", "model", titles))
 

@@ -12,6 +12,7 @@ from pellucid.claims.texts import ROUNDING_32
 from pellucid.claims.toy_training import fit
 from pellucid.layers.masks import causal
 from pellucid.models.decoder_only import DecoderOnly
+from pellucid.models.initialise import draw_weights
 
 __all__ = ["CLAIM", "measure"]
 
@@ -69,6 +70,7 @@ def _who_chases(seed: int, positions: str, steps: int) -> float:
     """Train a reader to name the one who chases, from the mean of its states; return its accuracy on all sentences."""
     model = small_decoder(seed, positions=positions, vocab_size=10)
     namer = nn.Linear(32, 10)
+    draw_weights(namer, seed, residual_scale=1.0)
     pairs = torch.tensor([(a, b) for a in _ANIMALS for b in _ANIMALS if a != b])
     text = torch.stack((pairs[:, 0], torch.full((len(pairs),), 9), pairs[:, 1]), 1)
 

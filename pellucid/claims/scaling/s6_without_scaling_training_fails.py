@@ -50,9 +50,11 @@ def measure(budget: Budget, seed: int) -> Evidence:
         return [a - b for a, b in zip(best["scaled"], best["not scaled"], strict=True)]
 
     titles = {
-        "d_k": Text("width of the head", "头的宽度"), "accuracy": Text("accuracy", "准确率"), "scores": Text("scores", "分数"),
+        "d_k": Text("width of the head", "头的宽度"),
+        "accuracy": Text("accuracy", "准确率"),
+        "scores": Text("scores", "分数"),
         "learning_rate": Text("learning rate", "学习率"),
-    }  # fmt: skip
+    }
     numbers = {f"lost_without_scaling_d_{width}": over_seeds(lost(width)) for width in _WIDTHS}
     return Evidence(numbers, records, Figure("bar", "d_k", "accuracy", "scores", titles, column="learning_rate"))
 
