@@ -10,7 +10,7 @@ from tests.conftest import ROOT
 
 CLAIMS = all_claims()
 COUNTS = {"E": 16, "M": 6, "P": 10, "A": 10, "S": 6, "H": 5, "R": 6, "K": 4, "T": 8}
-CHINESE = re.compile("[\u4e00-\u9fff]")
+CHINESE = re.compile("[\u3000-\u303f\u4e00-\u9fff]")
 
 
 def test_every_statement_has_its_claim() -> None:

@@ -9,7 +9,7 @@ from torch import nn
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
 from pellucid.claims.evidence import Evidence, Figure, over_seeds
-from pellucid.claims.rules import Rule, at_least
+from pellucid.claims.rules import Rule, at_least, at_most
 from pellucid.claims.specimens import VOCAB_SIZE, random_ids, small_decoder
 from pellucid.claims.variations.no_residual import without_residual
 
@@ -63,11 +63,13 @@ def measure(seeds: list[int], with_residual: Callable[[nn.Module], nn.Module] = 
         ]
         for kind in kinds
     }
+    changes = {kind: [abs(value) for value in values] for kind, values in logs.items()}
     numbers = {
-        "log10_of_what_is_left_pre_norm": over_seeds(logs["pre-norm"]),
-        "log10_of_what_is_left_post_norm": over_seeds(logs["post-norm"]),
-        "log10_advantage_over_no_residual": over_seeds(
-            a - b for a, b in zip(logs["pre-norm"], logs["no residual"], strict=True)
+        "powers_of_ten_pre_norm": over_seeds(changes["pre-norm"]),
+        "powers_of_ten_post_norm": over_seeds(changes["post-norm"]),
+        "powers_of_ten_no_residual": over_seeds(changes["no residual"]),
+        "powers_of_ten_saved": over_seeds(
+            b - a for a, b in zip(changes["pre-norm"], changes["no residual"], strict=True)
         ),
     }
     return Evidence(numbers, records, Figure("line", "layers", "gradient", "network", titles, log_x=True, log_y=True))
@@ -85,37 +87,47 @@ CLAIM = Claim(
     equation="∂loss/∂x_0 = ∂loss/∂x_L · Π (I + J_l)",
     measured=Text(
         "fresh networks of 2 to 64 layers: the norm of the gradient where the first block begins, at 64 layers "
-        "relative to 2 "
-        "(log₁₀), with norm before, norm after, and without the sum",
-        "2 到 64 层的新网络：第一块入口处的梯度范数，64 层相对 2 层（取 log₁₀），分归一化在前、在后和去掉残差三种",
+        "relative to 2, in "
+        "powers of ten up or down, with norm before, norm after, and without the sum",
+        "2 到 64 层的新网络：第一块入口处的梯度范数，64 层相对 2 层变化多少个数量级（或升或降），分归一化在前、在后和"
+        "去掉残差三种",
     ),
     rule=Rule(
         (
-            at_least(
-                "log10_of_what_is_left_pre_norm",
-                -1.0,
-                Text("a tenth at least must arrive through 64 layers", "穿过 64 层至少要剩下十分之一"),
+            at_most(
+                "powers_of_ten_pre_norm",
+                1.5,
+                Text(
+                    "neither vanished nor exploded: within a factor of 30 through 64 layers",
+                    "既不消失也不爆炸：穿过 64 层变化不超过 30 倍",
+                ),
+                fails_at=2.5,
             ),
             at_least(
-                "log10_advantage_over_no_residual",
+                "powers_of_ten_saved",
                 1.0,
                 Text(
-                    "ten times as much as without the sum, or the sum was not what did it",
-                    "至少是没有残差时的十倍，否则功劳不在残差",
+                    "ten times further off without the sum, or the sum was not what did it",
+                    "没有残差时至少再偏离十倍，否则功劳不在残差",
                 ),
                 fails_at=0.0,
             ),
         )
     ),
     reading=Text(
-        "Without the sum the gradient shrinks geometrically with depth. Norms alone do not prevent it; nor do they "
-        "have to "
-        "with good first weights, which can hold a plain network together for a while (Saxe et al. 2014). The sum "
-        "makes the "
-        "network an ensemble of paths of all lengths, of which the short ones carry most gradient (Veit et al. 2016).",
-        "没有残差时，梯度随深度几何级缩小。归一化本身挡不住；当然，好的初始权重也能让普通网络支撑一阵（Saxe 等 "
-        "2014）。"
-        "残差使网络成为各种长度路径的集合，其中短路径承载了大部分梯度（Veit 等 2016）。",
+        "Without the sum, what arrives at the bottom goes with depth as a power: down if parts shrink what passes, up "
+        "if they do "
+        "not. With norms kept before each part, as here, it is mostly up: tokens' states run together (R5), and a "
+        "norm that magnifies "
+        "the tiny differences left magnifies gradients too. Good first weights can hold a plain network together for "
+        "a while (Saxe et al. "
+        "2014). The sum makes the network an ensemble of paths of all lengths, of which the short ones carry most "
+        "gradient (Veit et al. 2016).",
+        "没有残差时，传到底部的梯度随深度按幂次变化：各部分若缩小所经之物就下降，否则上升。这里每部分之前仍有归一化，"
+        "所以多半是上升：各词元状态混为一体（R5），"
+        "归一化放大残存的微小差别，也就放大了梯度。好的初始权重能让普通网络支撑一阵（Saxe 等 2014）。残差使网络成为各"
+        "种长度路径的集合，"
+        "其中短路径承载了大部分梯度（Veit 等 2016）。",
     ),
     sources=(
         "He et al. 2016a, Deep Residual Learning",

@@ -39,7 +39,7 @@ def _movement_of_unused(seed: int) -> float:
         optimizer.zero_grad()
         _loss(model, ids).backward()
         optimizer.step()
-    return float((model.embedding.weight - before)[1:8].norm(dim=1).min())
+    return float((model.embedding.weight.detach() - before)[1:8].norm(dim=1).min())
 
 
 def measure(seed: int, tied: bool = False) -> Evidence:
