@@ -13,7 +13,7 @@ from pellucid.word2vec import WordVectors
 __all__ = ["classes", "demo_pairs", "demo_sentences", "demo_vectors", "noun_uses", "word_texts"]
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def demo_pairs(count: int, seed: int) -> tuple[DemoPair, ...]:
     """Return sentence pairs of the demo language."""
     return tuple(generate(count, seed))
@@ -25,7 +25,7 @@ def demo_sentences(language: Language, count: int, seed: int) -> list[list[str]]
     return [[word.lower() for word in words if any(letter.isalnum() for letter in word)] for words in sides]
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=16)
 def demo_vectors(
     language: Language,
     count: int,

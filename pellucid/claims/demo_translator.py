@@ -22,7 +22,7 @@ class Trained(NamedTuple):
     valid_loss: float
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=8)
 def demo_data(pairs: int, seed: int) -> DemoData:
     """Return training, validation and test pairs of the demo language."""
     return split(pairs, valid_pairs=100, test_pairs=200, seed=seed)

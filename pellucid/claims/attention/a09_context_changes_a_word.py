@@ -11,7 +11,7 @@ from pellucid.claims.texts import SEEDS
 __all__ = ["CLAIM", "measure"]
 
 _WORDS = {
-    "苹果": {"Apple": "firm", "apple": "fruit"},
+    "苹果": {"Apples": "fruit", "Apple": "firm", "apple": "fruit"},
     "看": {"read": "read", "watch": "watch", "see": "see", "saw": "see", "look": "look"},
     "花": {"flower": "flower", "spen": "spend"},
 }
@@ -28,7 +28,9 @@ def measure(budget: Budget, seed: int) -> Evidence:
         for word, prefixes in _WORDS.items():
             found = occurrences(pairs, word, prefixes)
             chosen = [
-                one for sense in set(prefixes.values()) for one in [one for one in found if one.sense == sense][:_MOST]
+                one
+                for sense in dict.fromkeys(prefixes.values())
+                for one in [one for one in found if one.sense == sense][:_MOST]
             ]
             senses = [one.sense for one in chosen]
             if min((senses.count(sense) for sense in set(senses)), default=0) < 2 or len(set(senses)) < 2:

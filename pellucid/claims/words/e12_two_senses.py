@@ -12,7 +12,8 @@ from pellucid.claims.texts import SEEDS
 
 __all__ = ["CLAIM", "measure"]
 
-_SENSES = {"Apple": "the firm", "apple": "the fruit"}
+# “Apples” may begin a sentence; the firm has no plural.
+_SENSES = {"Apples": "the fruit", "Apple": "the firm", "apple": "the fruit"}
 _MOST = 40  # occurrences of each sense
 
 
@@ -22,7 +23,11 @@ def measure(budget: Budget, seed: int) -> Evidence:
     for number in budget.every_seed(seed):
         trained = demo_translator(budget.steps, number)
         found = occurrences([*trained.data.test, *trained.data.valid, *trained.data.train[-3_000:]], "苹果", _SENSES)
-        chosen = [one for sense in _SENSES.values() for one in [one for one in found if one.sense == sense][:_MOST]]
+        chosen = [
+            one
+            for sense in dict.fromkeys(_SENSES.values())
+            for one in [one for one in found if one.sense == sense][:_MOST]
+        ]
         senses = [one.sense for one in chosen]
         states = states_by_layer(trained.translator, chosen)
         rows = torch.nn.functional.normalize(states[0], dim=1)
