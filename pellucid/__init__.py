@@ -1,4 +1,4 @@
-"""Pellucid: train translators from your own text, on the machine you have, and see every number that makes them work.
+"""Pellucid: train word vectors, translators and language models from your own text, and see every number.
 
 The public names load what they need when they are first used: `import pellucid` loads neither PyTorch nor Numba.
 """

@@ -3,8 +3,8 @@
 Left alone, a compiler does not find the fast form of a Word2Vec update or of a matrix's product with a vector, in which
 sums of many products stay in registers and each row of numbers is read once. Here its words are spelt out, for rows of
 `float32` that begin on a multiple of 64 bytes and whose length is a multiple of 16: loading and storing, sums over
-lanes, the exponential, the sigmoid. `word2vec/updates.py` and `models/compiled/` say with them what is computed. LLVM
-splits vectors of 16 into what the processor has (two of 8 with AVX2, four of 4 with NEON).
+lanes, the exponential, the sigmoid. `word2vec/updates.py` and `generation/compiled/` say with them what is computed.
+LLVM splits vectors of 16 into what the processor has (two of 8 with AVX2, four of 4 with NEON).
 """
 
 import math
@@ -30,6 +30,7 @@ __all__ = [
     "broadcast",
     "constant",
     "exponential",
+    "for_each",
     "instruction",
     "lane_sums",
     "largest",
@@ -143,6 +144,25 @@ def along_row(builder: Builder, chunks: int | Value, body: Callable[[Value], Non
         count = constant(chunks) if isinstance(chunks, int) else chunks
         with cgutils.for_range(builder, count) as loop:
             body(builder.mul(loop.index, constant(ROW_BYTES)))
+
+
+def for_each(builder: Builder, count: Value, body: Callable[[Value], None]) -> None:
+    """Emit `body(index)` for 0 to `count` − 1, at least once.
+
+    LLVM may do what comes before only where a loop is entered, and if that needs vectors of before, keeps all of
+    them: this one is always entered.
+    """
+    before, block = builder.block, builder.append_basic_block("each")
+    builder.branch(block)
+    builder.position_at_end(block)
+    index = builder.phi(Int64)
+    index.add_incoming(constant(0), before)
+    body(index)
+    following = builder.add(index, constant(1))
+    index.add_incoming(following, builder.block)
+    after = builder.append_basic_block("done")
+    builder.cbranch(builder.icmp_signed("<", following, count), block, after)
+    builder.position_at_end(after)
 
 
 def own_row(builder: Builder, chunks: int) -> Callable[[Value], Value]:

@@ -84,7 +84,7 @@ def build_app() -> App:
     """Return the commands of `pellucid`; none of their modules is loaded yet."""
     app = App(
         name="pellucid",
-        help="Train translators from your own text, and see every number that makes them work.",
+        help="Train word vectors, translators and language models from your own text, and see every number.",
         version=pellucid.__version__,
         help_format="plaintext",
         result_action="return_value",
@@ -133,6 +133,7 @@ def _run(tokens: list[str]) -> int:
         bound.arguments["settings"] = settings
     elif settings:
         raise _no_settings(rest, settings)
+    console.set_quiet(False)  # whatever a command before, in the same process, was told
     for value in bound.arguments.values():
         if isinstance(value, Flags):
             value.apply()
@@ -178,6 +179,12 @@ def _wrong_usage(error: CycloptsError) -> UsageError:
 
 def _no_settings(tokens: Sequence[str], settings: Mapping[str, str]) -> UsageError:
     name = next(iter(settings))
+    if list(tokens[:2]) == ["train", "vectors"]:
+        return UsageError(
+            f"word vectors have no setting {name}",
+            where="pellucid train vectors",
+            hint="Theirs are flags without a dot, as --epochs 5; `pellucid train vectors --help` lists them.",
+        )
     return UsageError(
         f"only training takes settings such as --{name}",
         where=" ".join(["pellucid", *[token for token in tokens[:1] if not token.startswith("-")]]),

@@ -58,6 +58,18 @@ def evaluate(
     if _is_vectors(folder):
         from pellucid.cli.evaluate_vectors import evaluate_vectors
 
+        if compare is not None:
+            raise UsageError(
+                "--compare is for translators",
+                where="--compare",
+                hint=f"Measure both word vectors on the same files: `pellucid evaluate {compare} …`.",
+            )
+        if search != DEFAULT_SEARCH:
+            raise UsageError(
+                "beams and the like are for translators",
+                where="pellucid evaluate",
+                hint="Word vectors take --restrict and --json.",
+            )
         evaluate_vectors(folder, files, restrict, as_json)
         return
     if read_config(folder)["kind"] == "language-model":

@@ -29,18 +29,33 @@ def evaluate_vectors(path: Path, files: Sequence[Path], restrict: int, as_json: 
                 answers = analogy_accuracy(vectors, file, restrict=restrict)
             result["analogies"].append({"file": str(file), **answers.as_dict()})
         else:
-            result["similarity"].append({"file": str(file), **similarity_correlation(vectors, file)._asdict()})
+            result["similarity"].append({"file": str(file), **similarity_correlation(vectors, file).as_dict()})
     if as_json:
         console.data_json(result)
         return
     for found in result["analogies"]:
-        console.data(f"{found['file']}: analogies, answered among the {restrict:,} most frequent words")
+        among = min(restrict, len(vectors))
+        console.data(f"{found['file']}: analogies, answered among the {among:,} most frequent words")
         groups = [found["total"], found["semantic"], found["syntactic"], *found["sections"]]
         rows = [
-            [group["name"], group["questions"], group["covered"], group["accuracy"], group["accuracy_unexcluded"]]
+            [
+                group["name"],
+                group["questions"],
+                group["covered"],
+                _percent(group["accuracy"]),
+                _percent(group["accuracy_unexcluded"]),
+            ]
             for group in groups
         ]
         console.table(["section", "questions", "covered", "right", "right, question's words allowed"], rows)
     for found in result["similarity"]:
         shown = "none" if found["spearman"] is None else f"{found['spearman']:.3f}"
         console.data(f"{found['file']}: Spearman {shown}, {found['covered']:,} of {found['pairs']:,} pairs covered")
+        if 2 * found["covered"] < found["pairs"]:
+            console.warn(
+                f"{found['file']}: most of its pairs hold a word that these vectors lack; the figure says little"
+            )
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{share:.1%}"

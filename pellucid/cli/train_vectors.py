@@ -1,24 +1,28 @@
 """`pellucid train vectors`: a text in, a vector for each word out."""
 
+import os
+import signal
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_FLAGS, Flags
 from pellucid.cli.stopping import STOPPED, Stop
-from pellucid.cli.vector_files import Form, opened
+from pellucid.cli.vector_files import Form, check_new, opened, size_of
 from pellucid.cli.vector_settings import DEFAULT_SETTINGS, VectorSettings
+from pellucid.cli.vectors_run import VectorsRun
 from pellucid.errors import UsageError, UserError
+from pellucid.storage.files import write_error
 
 if TYPE_CHECKING:
-    from pellucid.word2vec.training import Training, VectorsStep
+    from pellucid.word2vec import Format, VectorsConfig, WordVectors
+    from pellucid.word2vec.training import Training
 
 __all__ = ["vectors"]
 
@@ -28,8 +32,9 @@ _Switch = Annotated[bool, Parameter(negative="")]
 def vectors(
     *text: Path,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
-    to: Form = "native",
+    to: Form | None = None,
     start_from: Annotated[Path | None, Parameter(name="--from")] = None,
+    resume: _Switch = False,
     overwrite: _Switch = False,
     settings: VectorSettings = DEFAULT_SETTINGS,
     flags: Flags = DEFAULT_FLAGS,
@@ -37,99 +42,144 @@ def vectors(
     """Train word vectors from a text, a sentence a line; of the same text and seed come the same vectors, to the bit.
 
     Sequences need not be words: baskets of a shop, a line each, give vectors of its items. Ctrl-C stops and keeps the
-    vectors as they are.
+    vectors as they are. In a folder there is a checkpoint every five minutes and after Ctrl-C, from which `--resume`
+    goes on: the vectors are then those of a training that nobody stopped, to the bit.
 
     Args:
         text: Files; .gz, .xz and .zst are read as they are.
         output: Folder for the native form, a file for the others.
-        to: The form to write: native is a folder that opens at once and holds counts and output vectors, too.
+        to: The form to write: native is a folder that opens at once and holds counts and output vectors, too. By the
+            output's ending unless given: .txt is word2vec-text, .bin word2vec-binary, .vec fasttext, anything else
+            native.
         start_from: Word vectors to go on with, a folder or file; new words are added behind theirs.
+        resume: Go on with the training in the folder; text and settings are given again.
         overwrite: Replace word vectors that stand in the output folder, or the file.
     """
     if not text:
         raise UsageError("no text was given", where="pellucid train vectors", hint="Name a file, a sentence a line.")
-    _check_output(output, to, overwrite)
+    form = check_new(output, to, overwrite, resume)
+    if any(os.path.realpath(output) == os.path.realpath(file) for file in text):
+        raise UserError(f"{output} is the text to learn from", where=str(output), hint="Name another file with `-o`.")
     from pellucid.word2vec.config import vectors_config
-    from pellucid.word2vec.training import Training, encoded_for
+    from pellucid.word2vec.training import inherited
 
     start = None if start_from is None else opened(start_from)
-    given = settings.given()
-    if start is not None:
-        given.setdefault("d", start.d)
-    config = vectors_config(given)
-    size = sum(file.stat().st_size for file in text if file.is_file())
-    packed = any(file.suffix.lower() in (".gz", ".xz", ".zst") for file in text)
-    parent = output.absolute().parent
-    with _work_folder(parent) as folder:
-        with console.progress("Reading", None if packed else size, "bytes") as bar:
-            encoded = encoded_for(list(text), config, folder, start, bar.advance)
-        console.say(
-            f"{encoded.words_read:,} words, {encoded.different:,} different, {len(encoded.words):,} of them "
-            f"at least {config.min_count} times; {len(encoded.ids):,} sentences"
-        )
-        training = Training(encoded, config, threads=flags.threads, start=start)
-        records, stopped = _trained(training)
+    config = vectors_config(settings.given() if start is None else {**inherited(start), **settings.given()})
+    stop = Stop("Stopping here, with the vectors as they are")
+    with _work_folder(output) as folder, stop.heeded():
+        training = _begun(list(text), config, folder, start, form, flags.threads)
+        run = VectorsRun(training, output if form == "native" else None, text)
+        if resume:
+            run.take_up()
+        run.take_on(stop)
         made = training.vectors()
-        with console.progress("Writing"):
-            made.save(output, to)
-        if to == "native":
-            _write_metrics(output, records)
+        _save(made, output, form, run, may_replace=overwrite or resume)
+    if run.can_go_on:
+        console.say("The same command with --resume (and without --overwrite) goes on.")
     console.say(f"{output}: {len(made):,} words, {made.d} numbers each")
     console.say(f"Try it: pellucid vectors similar {output} {made.words[min(100, len(made) - 1)]}")
-    return STOPPED if stopped else 0
+    return STOPPED if run.stopped else 0
 
 
-def _trained(training: "Training") -> tuple[list["VectorsStep"], bool]:
-    """Take the training to its end, or to Ctrl-C; return its records and whether it was stopped."""
-    records = []
-    began = time.monotonic()
-    stop = Stop("Stopping here, with the vectors as they are")
-    with stop.heeded(), console.progress("Training", 100, "%") as bar:
-        for step in training:
-            stop.waits = True
-            records.append(step)
-            left = step.seconds * (1 / step.progress - 1)
-            bar.update(
-                round(100 * step.progress, 1),
-                f"loss {step.loss:.3f}, {step.words_per_second:,.0f} words/s, {left:.0f} s left",
-            )
-            if step.epoch_loss is not None:
-                console.say(f"pass {step.epoch + 1} of {training.config.epochs}: loss {step.epoch_loss:.4f}")
-            if stop.asked and step.progress < 1:
-                console.say(f"Stopped after {step.progress:.0%}; the vectors are kept as they are.")
-                return records, True
-    seconds = time.monotonic() - began
-    words = records[-1].words
-    console.say(f"{words:,} words in {seconds:.1f} s: {words / max(seconds, 1e-9):,.0f} words/s")
-    return records, False
+def _begun(
+    text: list[Path],
+    config: "VectorsConfig",
+    folder: Path,
+    start: "WordVectors | None",
+    form: "Format",
+    threads: int | None,
+) -> "Training":
+    """Read the text and return a training on it.
+
+    Raises:
+        UserError: before the training, if the form to write cannot hold a word.
+    """
+    from pellucid.word2vec import Vocabulary
+    from pellucid.word2vec.doubts import doubts_about
+    from pellucid.word2vec.files import check_words
+    from pellucid.word2vec.training import Training, encoded_for
+
+    with console.progress("Reading", size_of(text), "bytes") as bar:
+        encoded = encoded_for(text, config, folder, start, bar.advance)
+    console.say(
+        f"{encoded.words_read:,} words, {encoded.different:,} different, {len(encoded.words):,} of them "
+        f"at least {config.min_count} times; {len(encoded.ids):,} sentences"
+    )
+    words = encoded.words if start is None else dict.fromkeys([*start.words, *encoded.words])
+    check_words(Vocabulary.of(words), form)
+    training = Training(encoded, config, threads=threads, start=start)
+    _say_what_is_shared(training)
+    for doubt in doubts_about(encoded, config):
+        console.warn(doubt)
+    with console.progress("Fetching machine code (compiled at the first training on a machine, some twenty seconds)"):
+        training.prepare()
+    return training
 
 
-def _write_metrics(folder: Path, records: list["VectorsStep"]) -> None:
-    import json
+def _save(made: "WordVectors", output: Path, form: "Format", run: VectorsRun, may_replace: bool) -> None:
+    """Write the vectors, or, where that is refused, keep them in another place and say where."""
+    from pellucid.storage.files import new_folder
+    from pellucid.word2vec.files.native import check_native_place, write_native
 
-    from pellucid.storage.files import write_text
+    try:
+        if not may_replace and (output / "config.json" if form == "native" else output).is_file():
+            raise UserError(f"word vectors of another run have come to stand in {output}", where=str(output))
+        with console.progress("Writing"):
+            if form != "native":
+                made.save(output, form)
+                return
+            check_native_place(output)
+            with new_folder(output, replace=True) as temporary:
+                write_native(made, temporary)
+                run.leave_records(temporary)
+    except UserError:
+        kept = Path(tempfile.mkdtemp(prefix="pellucid-")) / "vectors"
+        try:
+            made.save(kept)
+        except UserError:  # there is no room either: the first error tells
+            kept.parent.rmdir()
+        else:
+            console.warn(f"the vectors are kept in {kept}; `pellucid vectors convert {kept} NEW` puts them elsewhere")
+        raise
 
-    lines = []
-    for record in records:
-        fields = asdict(record)
-        fields["tokens"], fields["tokens_per_second"] = fields.pop("words"), fields.pop("words_per_second")
-        lines.append(json.dumps(fields, allow_nan=False))
-    write_text(folder / "metrics.jsonl", "\n".join(lines) + "\n")
 
-
-def _check_output(output: Path, to: Literal["native"] | str, overwrite: bool) -> None:
-    there = (output / "config.json").is_file() if to == "native" else output.exists()
-    if there and not overwrite:
-        raise UserError(
-            f"{output} {'holds a model' if to == 'native' else 'exists'} already",
-            where=str(output),
-            hint="Add `--overwrite` to replace it, or name another place with `-o`.",
+def _say_what_is_shared(training: "Training") -> None:
+    """Say how much of the vectors to go on with the text has a use for."""
+    start, words = training.start, len(training.text.words)
+    if start is None:
+        return
+    lacking = " (output vectors there are none)" if start.output_vectors is None else ""
+    console.say(
+        f"{training.matched:,} of the text's {words:,} words go on from vectors there are{lacking}; the rest is new"
+    )
+    if training.matched < words / 10:
+        console.warn(
+            "hardly a word of the text is among the vectors to go on from: are they of this language, cut alike?"
         )
+    then = start.metadata.get("training")
+    before = then.get("model") if isinstance(then, dict) else None
+    if before not in (None, training.config.model):
+        console.warn(f"the vectors to go on from were trained by {before}, this training is {training.config.model}")
 
 
 @contextmanager
-def _work_folder(beside: Path) -> Iterator[Path]:
-    """Yield a folder for the encoded text, beside the output: there is room where vectors go."""
-    place = beside if beside.is_dir() else None
-    with tempfile.TemporaryDirectory(prefix=".pellucid-", dir=place) as folder:
-        yield Path(folder)
+def _work_folder(output: Path) -> Iterator[Path]:
+    """Yield a folder for the encoded text, beside the output: there is room where vectors go.
+
+    It is removed, too, when the program is asked to end.
+    """
+    beside = next(folder for folder in output.absolute().parents if folder.is_dir())
+    try:
+        temporary = tempfile.TemporaryDirectory(prefix=".pellucid-", dir=beside)
+    except OSError as error:
+        raise write_error(output, error) from error
+    before = signal.signal(signal.SIGTERM, _end)
+    try:
+        with temporary as folder:
+            yield Path(folder)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -9,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from pellucid.cli import console
+from pellucid.errors import UsageError, UserError
 
 if TYPE_CHECKING:
-    from pellucid.word2vec import WordVectors
+    from pellucid.word2vec import Format, WordVectors
 
-__all__ = ["DEFAULT_FILE", "FileOptions", "Form", "opened"]
+__all__ = ["DEFAULT_FILE", "FileOptions", "Form", "check_new", "opened", "shown", "size_of"]
 
 Form = Literal["native", "word2vec-text", "word2vec-binary", "glove", "fasttext"]
 """The same as `pellucid.word2vec.Format`, which would load NumPy before there is anything to read."""
@@ -46,9 +48,7 @@ def opened(path: Path, options: FileOptions = DEFAULT_FILE) -> WordVectors:
     """Read vectors; what is odd about the file is told as warnings."""
     from pellucid.word2vec.files import read_vectors
 
-    size = path.stat().st_size if path.is_file() else None
-    packed = path.suffix.lower() in (".gz", ".xz", ".zst")
-    with console.progress(f"Reading {path.name}", None if packed else size, "bytes") as bar:
+    with console.progress(f"Reading {path.name}", size_of([path]), "bytes") as bar:
         vectors = read_vectors(
             path,
             options.format,
@@ -60,3 +60,84 @@ def opened(path: Path, options: FileOptions = DEFAULT_FILE) -> WordVectors:
     for oddity in vectors.report.oddities if vectors.report else ():
         console.warn(f"{oddity.message} ({oddity.place})")
     return vectors
+
+
+def shown(word: str) -> str:
+    r"""Return a word as a field of a line: a tab or a line end in it is written as `\t`, `\n` or `\r`."""
+    return word.replace("\t", r"\t").replace("\n", r"\n").replace("\r", r"\r")
+
+
+def size_of(files: Sequence[Path]) -> int | None:
+    """Return how many bytes there are to read; None if nobody knows, since a file is packed or cannot be read."""
+    if any(file.suffix.lower() in (".gz", ".xz", ".zst") for file in files):
+        return None
+    try:
+        return sum(file.stat().st_size for file in files)
+    except OSError:  # whoever reads it says what is wrong
+        return None
+
+
+def check_new(output: Path, form: Form | None, overwrite: bool, resume: bool = False) -> Format:
+    """Return the form that vectors are written in, by the output's name unless given.
+
+    Raises:
+        UserError: if something stands there and may not be replaced, or nothing can be written there.
+        UsageError: if the form has no place for checkpoints to go on from.
+    """
+    from pellucid.storage.checkpoints import latest_checkpoint
+    from pellucid.word2vec.files import check_place, format_by_name
+
+    chosen = form or format_by_name(output)
+    check_place(output, chosen)
+    if resume:
+        _check_begun(output, chosen, overwrite)
+        return chosen
+    begun = chosen == "native" and latest_checkpoint(output) is not None
+    there = (output / "config.json").is_file() if chosen == "native" else output.is_file()
+    if (there or begun) and not overwrite:
+        what = "exists" if chosen != "native" else "holds word vectors" if there else "holds a training begun"
+        hint = "Add `--overwrite` to replace it, or name another place."
+        raise UserError(
+            f"{output} {what} already", where=str(output), hint=f"`--resume` goes on with it. {hint}" if begun else hint
+        )
+    return chosen
+
+
+def _check_begun(output: Path, form: Format, overwrite: bool) -> None:
+    from pellucid.storage.checkpoints import latest_checkpoint
+
+    if overwrite:
+        raise UsageError("--resume and --overwrite exclude each other", hint="Go on with the training, or start anew.")
+    if form != "native":
+        raise UsageError(
+            "there is nothing to go on from in a file of vectors",
+            where=str(output),
+            hint="Train into a folder (`-o FOLDER`), which has checkpoints; `pellucid vectors convert` makes the file.",
+        )
+    if latest_checkpoint(output) is not None:
+        return
+    progress = _stopped_at(output)
+    if progress is not None:
+        raise UserError(
+            f"the training in {output} was stopped after {progress:.0%}, but has no whole checkpoint to go on from",
+            where=str(output / "checkpoints"),
+            hint=f"Name another folder with `-o` and add `--from {output}`, or start anew with `--overwrite`.",
+        )
+    if (output / "config.json").is_file():
+        raise UserError(
+            f"{output} holds word vectors whose training has ended: nothing is left to do",
+            where=str(output),
+            hint=f"To train them on more text, name another folder with `-o` and add `--from {output}`.",
+        )
+    console.say(f"{output} has no checkpoint yet: starting from the beginning.")
+
+
+def _stopped_at(output: Path) -> float | None:
+    """Return how far the training of vectors had come that was stopped; None if none was."""
+    from pellucid.storage.model_folder import read_json
+
+    try:
+        training = read_json(output / "report.json")["training"]
+        return float(training["progress"]) if training["stopped"] else None
+    except (UserError, KeyError, TypeError, ValueError):
+        return None

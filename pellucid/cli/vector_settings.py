@@ -22,7 +22,7 @@ class VectorSettings:
     """Whether each word of a window predicts its centre (skip-gram), or their mean does (cbow)."""
 
     objective: Literal["negative-sampling", "hierarchical-softmax", "full-softmax"] | None = None
-    """How a word is told from all others (negative-sampling)."""
+    """How a word is told from all others (negative-sampling); full-softmax is for some hundred words."""
 
     window: int | None = None
     """Words to each side that are looked at, at most (5)."""
@@ -49,10 +49,14 @@ class VectorSettings:
     """Words that are kept, the most frequent ones (all)."""
 
     tokenizer: str | None = None
-    """How lines come apart: whitespace, words, characters, rjieba, or a model's tokenizer.json (whitespace)."""
+    """How lines come apart: whitespace; words (punctuation apart, Chinese by the character); characters; rjieba, for
+    Chinese words (an extra); or a model's tokenizer.json (whitespace)."""
 
     lowercase: _Switch = None
     """Turn capitals into small letters."""
+
+    drop_punctuation: _Switch = None
+    """Leave out words without a letter or a digit, such as commas."""
 
     phrases: int | None = None
     """Passes in which words that stand together become one, new_york (0)."""
@@ -82,7 +86,8 @@ class VectorSettings:
     """Seed of every random choice (1)."""
 
     fast: _Switch = None
-    """Let threads change the vectors without regard to each other: faster, never twice the same."""
+    """Train as many parts side by side as there are threads, one alone in place: faster, but the vectors then depend on
+    the number of threads."""
 
     desks: int | None = None
     """Parts of the text trained side by side, and the most threads that help (4); the vectors depend on it."""

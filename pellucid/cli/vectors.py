@@ -11,8 +11,8 @@ from cyclopts import Parameter
 
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_FLAGS, Flags
-from pellucid.cli.vector_files import DEFAULT_FILE, FileOptions, Form, opened
-from pellucid.errors import UsageError, UserError
+from pellucid.cli.vector_files import DEFAULT_FILE, FileOptions, Form, check_new, opened, shown
+from pellucid.errors import UsageError
 
 if TYPE_CHECKING:
     from pellucid.word2vec import Neighbour, WordVectors
@@ -169,6 +169,7 @@ def axis(
     if as_json:
         console.data_json({"left": left, "right": right, "positions": _records(found)})
     else:
+        console.say(f"− is {', '.join(left)}, + is {', '.join(right)}")
         _show(found)
 
 
@@ -215,6 +216,8 @@ def bias(
     if pairs is not None:
         if any(group is not None for group in groups):
             raise UsageError("--pairs does not go with --x --y --a --b", where="pellucid vectors bias")
+        if not words:
+            raise UsageError("no word to score was given", where="pellucid vectors bias")
         _ripa(opened(vectors, file), words, pairs, as_json)
         return
     if words:
@@ -228,6 +231,7 @@ def bias(
     if as_json:
         console.data_json({"weat": found.as_dict()})
         return
+    console.say(f"the words' scores: + is nearer to {', '.join(one)}, − to {', '.join(other)}")
     how = f"all {found.splits:,} splits" if found.exact else f"{found.splits:,} drawn splits"
     console.data(f"WEAT effect size {found.effect_size:.3f}, p = {found.p_value:.4g} ({how})")
     _show(found.scores)
@@ -242,6 +246,7 @@ def align(
     anchors: Path | None = None,
     peers: int = 1000,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    overwrite: _Switch = False,
     as_json: _Json = False,
     file: FileOptions = DEFAULT_FILE,
     flags: Flags = DEFAULT_FLAGS,
@@ -249,30 +254,40 @@ def align(
     """Turn one space onto another, as of two decades, and say which words have moved: word, change, p.
 
     Change is 1 − cosine after the turn (orthogonal Procrustes); p is the share of words about as frequent whose noise
-    would have moved the word as far. The words that moved least like their peers come first.
+    would have moved the word as far. The words of smallest p come first: those that moved least like their peers. Where
+    thousands of words are looked at, some have a small p by chance: of n words about n · p have one below p.
 
     Args:
         before: Folder or file of the earlier vectors.
         after: Folder or file of the later vectors.
-        words: Words to ask about; those that moved most unless given.
+        words: Words to ask about; those of smallest p unless given.
         number: How many words are shown.
         anchors: A text file with the words to fit the turn on, one a line; all shared words unless given.
         peers: How many words, about as frequent, are compared with each other.
-        output: Folder for the earlier vectors, turned.
+        output: Folder or file for the earlier vectors, turned; its form is that of its ending, as in `convert`.
+        overwrite: Replace word vectors that stand in the output folder, or the file.
         as_json: Print one JSON object: shared, anchors, peers, mean_change, moved (word, change, p_value).
     """
+    if number < 1:
+        raise UsageError(f"expected a number of words from 1 on, got {number}", where="--number")
+    form = None if output is None else check_new(output, None, overwrite)
     earlier, later = opened(before, file), opened(after, file)
     with console.progress("Aligning"):
         found = earlier.align(later, anchors=None if anchors is None else _words_of(anchors), peers=peers)
     moved = [found.moved(word) for word in words] if words else found.most_moved(number)
-    console.say(f"{len(found.words):,} shared words, mean change {found.change.mean():.3f}")
+    count = len(found.words)
+    console.say(
+        f"{count:,} shared words, mean change {found.change.mean():.3f}; by chance alone about {count / 1000:,.1f} of "
+        "them would have a p below 0.001"
+    )
     if output is not None:
-        found.turn(earlier).save(output)
+        found.turn(earlier).save(output, form)
     if as_json:
         console.data_json({**found.as_dict(0), "moved": [one._asdict() for one in moved]})
         return
+    console.say("word, change, p:")
     for one in moved:
-        console.data(f"{one.word}\t{one.change:.4f}\t{one.p_value:.4g}")
+        console.data(f"{shown(one.word)}\t{one.change:.4f}\t{one.p_value:.4g}")
 
 
 def convert(
@@ -280,7 +295,7 @@ def convert(
     output: Path,
     /,
     *,
-    to: Form = "native",
+    to: Form | None = None,
     to_float16: _Switch = False,
     escape: _Switch = False,
     overwrite: _Switch = False,
@@ -292,20 +307,19 @@ def convert(
     Args:
         vectors: Folder or file of word vectors.
         output: Folder for the native form, a file for the others; packed if its name ends in .gz, .xz or .zst.
-        to: The form to write: native is a folder that opens at once and holds any word, counts and output vectors.
+        to: The form to write: native is a folder that opens at once and holds any word, counts and output vectors. By
+            the output's ending unless given: .txt is word2vec-text, .bin word2vec-binary, .vec fasttext, anything else
+            native.
         to_float16: Write two bytes a number (word2vec-binary; not for gensim).
         escape: Write spaces and line ends in words as \s, \n …, where the form cannot hold them.
-        overwrite: Replace word vectors that stand in the output folder.
+        overwrite: Replace word vectors that stand in the output folder, or the file.
     """
-    if to == "native" and (output / "config.json").is_file() and not overwrite:
-        raise UserError(
-            f"{output} holds a model already",
-            where=str(output),
-            hint="Add `--overwrite` to replace word vectors, or name another folder.",
-        )
+    form = check_new(output, to, overwrite)
     read = opened(vectors, file)
+    if to_float16 and form == "word2vec-binary":
+        console.warn("two bytes a number: Pellucid reads it, gensim and word2vec do not")
     with console.progress("Writing"):
-        read.save(output, to, float16=to_float16, escape=escape)
+        read.save(output, form, float16=to_float16, escape=escape)
     left_out = [
         name
         for name, value in (
@@ -313,10 +327,10 @@ def convert(
             ("counts", read.counts),
             ("metadata", read.metadata or None),
         )
-        if value is not None and to != "native"
+        if value is not None and form != "native"
     ]
     if left_out:
-        console.warn(f"{to} holds words and input vectors only; left out: {', '.join(left_out)}")
+        console.say(f"{form} holds words and input vectors only; left out: {', '.join(left_out)}")
     console.say(f"{output}: {len(read):,} words, {read.d} numbers each")
 
 
@@ -329,14 +343,15 @@ def _ripa(vectors: WordVectors, words: Sequence[str], pairs: Sequence[str], as_j
     if as_json:
         console.data_json({"ripa": found.as_dict()})
         return
-    console.say(f"the relation holds {found.explained:.0%} of what the pairs differ in")
+    firsts, seconds = (", ".join(pair[side] for pair in split) for side in (0, 1))
+    console.say(f"the relation holds {found.explained:.0%} of what the pairs differ in; + is {firsts}, − is {seconds}")
     _show(found.scores)
 
 
 def _words_of(file: Path) -> list[str]:
     from pellucid.corpus.text_files import read_lines
 
-    words = [line.decode("utf-8", errors="replace").strip() for _, line in read_lines(file)]
+    words = [line.decode("utf-8", errors="replace").removeprefix("\ufeff").strip() for _, line in read_lines(file)]
     return [word for word in words if word]
 
 
@@ -346,4 +361,4 @@ def _records(found: Iterable[Neighbour]) -> list[dict[str, object]]:
 
 def _show(found: Iterable[Neighbour], before: Sequence[str] = ()) -> None:
     for word, score in found:
-        console.data("\t".join([*before, word, f"{score:.4f}"]))
+        console.data("\t".join([*map(shown, [*before, word]), f"{score:.4f}"]))

@@ -10,9 +10,10 @@ from cyclopts import Parameter
 
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_FLAGS, Flags
-from pellucid.cli.vector_files import DEFAULT_FILE, FileOptions, opened
+from pellucid.cli.stopping import STOPPED, Stop
+from pellucid.cli.vector_files import DEFAULT_FILE, FileOptions, opened, shown, size_of
 from pellucid.cli.vector_settings import DEFAULT_SETTINGS, VectorSettings
-from pellucid.errors import UsageError
+from pellucid.errors import UsageError, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from pellucid.word2vec import WordVectors
 
 __all__ = ["neighbours", "stability", "vector_map"]
+
+_FEW_RUNS = 20
 
 _Json = Annotated[bool, Parameter(name="--json", negative="")]
 _Words = Annotated[list[str] | None, Parameter(negative="", consume_multiple=True)]
@@ -30,6 +33,10 @@ def stability(
     *text: Path,
     words: _Words = None,
     pairs: _Words = None,
+    x: _Words = None,
+    y: _Words = None,
+    a: _Words = None,
+    b: _Words = None,
     runs: int = 25,
     number: _Number = 10,
     documents: Literal["auto", "files", "blocks", "lines"] = "auto",
@@ -37,16 +44,21 @@ def stability(
     as_json: _Json = False,
     settings: VectorSettings = DEFAULT_SETTINGS,
     flags: Flags = DEFAULT_FLAGS,
-) -> None:
-    """Train on many resamples of a text's documents, and give neighbours and cosines with intervals.
+) -> int:
+    """Train on many resamples of a text's documents, and give neighbours, cosines and WEAT with intervals.
 
     A line a neighbour: the word asked about, the neighbour, its mean cosine, the bounds of the interval, and the share
-    of the runs in which it was among the nearest.
+    of the runs in which it was among the nearest. A line a score: its name, mean, bounds. Ctrl-C stops after the
+    training under way and gives the intervals of those so far.
 
     Args:
         text: Files of text, as for `pellucid train vectors`.
         words: Words whose neighbours are asked for.
         pairs: Pairs whose cosine is asked for, as king:queen.
+        x: First group of target words of WEAT, as for `pellucid vectors bias`.
+        y: Second group of target words.
+        a: First group of attribute words.
+        b: Second group of attribute words.
         runs: How many trainings.
         number: How many neighbours.
         documents: What is drawn: files, blocks between blank lines, or lines; the first that gives 20 unless given.
@@ -56,33 +68,54 @@ def stability(
     where = "pellucid vectors stability"
     if not text:
         raise UsageError("no text was given", where=where, hint="Name the files to train on.")
-    if not words and not pairs:
-        raise UsageError("nothing is asked about", where=where, hint="Give --words freedom or --pairs king:queen.")
+    groups = (x, y, a, b)
+    if any(groups) and not all(groups):
+        raise UsageError("WEAT takes four groups of words", where=where, hint="Give all of --x --y --a --b.")
+    if not words and not pairs and not any(groups):
+        hint = "Give --words freedom, --pairs king:queen, or the groups --x --y --a --b."
+        raise UsageError("nothing is asked about", where=where, hint=hint)
     from pellucid.word2vec.stability import stability as stability_of
 
-    with console.progress("Training", runs, "runs") as bar:
+    measures = _cosines(pairs or [])
+    if any(groups):
+        measures["WEAT"] = partial(_weat, groups=[group or [] for group in groups])
+    stop = Stop("Stopping after this training, with the intervals of those so far")
+    with stop.heeded(), console.progress("Training", runs, "runs") as bar:
+
+        def count(run: int) -> bool:
+            bar.advance()
+            stop.waits = run >= 1  # a second one gives intervals
+            return stop.asked
+
         found = stability_of(
             list(text),
             words or [],
             runs=runs,
             n=number,
-            measures=_cosines(pairs or []),
+            measures=measures,
             documents=documents,
             confidence=confidence,
             threads=flags.threads,
-            on_run=lambda _: bar.advance(),
+            on_run=count,
             **settings.given(),
         )
     console.say(f"{found.runs} trainings on as many resamples of {found.documents:,} {found.document}")
+    if found.runs < _FEW_RUNS:
+        console.warn(f"the bounds of {found.runs} runs are rough: {confidence:.0%} intervals want {_FEW_RUNS} or more")
     if as_json:
         console.data_json(found.as_dict())
-        return
+        return STOPPED if stop.asked else 0
+    if found.neighbours:
+        console.say(f"word, neighbour, mean cosine, {confidence:.0%} from, to, share of the runs that have it as such:")
     for word, near in found.neighbours.items():
         for one in near:
             mean, low, high = one.cosine
-            console.data(f"{word}\t{one.word}\t{mean:.3f}\t{low:.3f}\t{high:.3f}\t{one.among:.0%}")
+            console.data(f"{shown(word)}\t{shown(one.word)}\t{mean:.3f}\t{low:.3f}\t{high:.3f}\t{one.among:.0%}")
+    if found.measures:
+        console.say(f"score, mean, {confidence:.0%} from, to:")
     for name, (mean, low, high) in found.measures.items():
         console.data(f"{name}\t{mean:.3f}\t{low:.3f}\t{high:.3f}")
+    return STOPPED if stop.asked else 0
 
 
 def neighbours(
@@ -93,8 +126,8 @@ def neighbours(
     corpus: Annotated[list[Path], Parameter(negative="", consume_multiple=True)],
     number: _Number = 10,
     examples: int = 3,
-    tokenizer: str = "whitespace",
-    lowercase: Annotated[bool, Parameter(negative="")] = False,
+    tokenizer: str | None = None,
+    lowercase: bool | None = None,
     as_json: _Json = False,
     file: FileOptions = DEFAULT_FILE,
     flags: Flags = DEFAULT_FLAGS,
@@ -110,8 +143,8 @@ def neighbours(
         corpus: Files of text, as a rule those that the vectors were trained on.
         number: How many neighbours.
         examples: How many sentences each gets, at most.
-        tokenizer: How lines come apart, as in the training.
-        lowercase: Turn capitals into small letters, as in the training.
+        tokenizer: How lines come apart; as in the training unless given.
+        lowercase: Whether capitals become small letters; as in the training unless given.
         as_json: Print one JSON object: word, neighbours (word, score, sentences, shared, places).
     """
     from dataclasses import asdict
@@ -119,8 +152,7 @@ def neighbours(
     from pellucid.word2vec.concordance import neighbours_in_text
 
     asked = opened(vectors, file)
-    size = sum(path.stat().st_size for path in corpus if path.is_file())
-    with console.progress("Reading", size, "bytes") as bar:
+    with console.progress("Reading", size_of(corpus), "bytes") as bar:
         found = neighbours_in_text(
             asked,
             word,
@@ -131,12 +163,15 @@ def neighbours(
             lowercase=lowercase,
             on_progress=bar.advance,
         )
+    if not any(one.sentences for one in found):
+        console.warn("none of the neighbours stands in this text; is it cut by the right --tokenizer?")
     if as_json:
         records = [{**asdict(one), "places": [place._asdict() for place in one.places]} for one in found]
         console.data_json({"word": word, "neighbours": records})
         return
+    console.say(f"neighbour, cosine, sentences with it, those with {word}, too (marked *):")
     for one in found:
-        console.data(f"{one.word}\t{one.score:.4f}\t{one.sentences}\t{one.shared}")
+        console.data(f"{shown(one.word)}\t{one.score:.4f}\t{one.sentences}\t{one.shared}")
         for place in one.places:
             console.data(f"  {'*' if place.shared else ' '} {place.file}:{place.line}\t{place.text}")
 
@@ -149,6 +184,7 @@ def vector_map(
     points: int = 10_000,
     method: Literal["pca", "umap"] = "pca",
     seed: int = 1,
+    overwrite: Annotated[bool, Parameter(negative="")] = False,
     file: FileOptions = DEFAULT_FILE,
     flags: Flags = DEFAULT_FLAGS,
 ) -> None:
@@ -160,7 +196,12 @@ def vector_map(
         points: How many words, at most 50,000.
         method: pca, or umap (an extra).
         seed: Seed of umap.
+        overwrite: Replace the file.
     """
+    if output.is_file() and not overwrite:
+        raise UserError(
+            f"{output} exists already", where=str(output), hint="Add `--overwrite` to replace it, or name another file."
+        )
     from pellucid.storage.files import write_text
     from pellucid.word2vec.vector_map import draw_map, map_page
 
@@ -183,3 +224,8 @@ def _cosines(pairs: list[str]) -> dict[str, Callable[[WordVectors], float]]:
 
 def _cosine(vectors: WordVectors, one: str, other: str) -> float:
     return vectors.similarity(one, other)
+
+
+def _weat(vectors: WordVectors, groups: list[list[str]]) -> float:
+    x, y, a, b = groups
+    return vectors.weat(x, y, a, b, permutations=1).effect_size

@@ -8,23 +8,21 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy
 from numpy.typing import ArrayLike, NDArray
 from safetensors.numpy import load, save
 
+from pellucid.corpus.lexicon_kernels import Table, best_sources, posteriors
 from pellucid.errors import UserError
-from pellucid.kernels import kernel
 from pellucid.storage.files import write_bytes
 
 __all__ = ["FitReport", "Lexicon", "Link", "check_prior"]
 
-Array = NDArray[Any]
 Link = tuple[int, int]
 
 FORMAT = "1"
-UNSEEN = 1e-9  # probability of a pair of words that has no entry: less than any entry, so that a known pair wins
 MAX_TENSION = 60.0  # e^60 and its inverse still fit in a float32
 
 
@@ -138,7 +136,7 @@ class Lexicon:
         if (lengths < 0).any() or (lengths > widths).any():
             raise ValueError(f"a length exceeds the width of its batch: {lengths.tolist()}")
         out = numpy.zeros((batch, target.shape[1], source.shape[1]), numpy.float32)
-        if not _posteriors(self._model, source, target, lengths, out):
+        if not posteriors(self._table, source, target, lengths, out):
             raise ValueError(
                 f"an id is outside the vocabularies of {self.source_vocab_size} and {self.target_vocab_size}"
             )
@@ -157,7 +155,7 @@ class Lexicon:
         source_starts, source_ids = _joined(sources)
         target_starts, target_ids = _joined(targets)
         best = numpy.empty(len(target_ids), numpy.int64)
-        if not _best_sources(self._model, source_starts, source_ids, target_starts, target_ids, best):
+        if not best_sources(self._table, source_starts, source_ids, target_starts, target_ids, best):
             raise ValueError(
                 f"an id is outside the vocabularies of {self.source_vocab_size} and {self.target_vocab_size}"
             )
@@ -168,8 +166,8 @@ class Lexicon:
         ]
 
     @property
-    def _model(self) -> "_Model":
-        return _Model(
+    def _table(self) -> Table:
+        return Table(
             self.row_starts,
             self.columns,
             self.probabilities,
@@ -283,119 +281,3 @@ def _joined(sequences: Sequence[ArrayLike]) -> tuple[NDArray[numpy.int64], NDArr
     starts = numpy.zeros(len(arrays) + 1, numpy.int64)
     numpy.cumsum([len(array) for array in arrays], out=starts[1:])
     return starts, numpy.concatenate([*arrays, numpy.zeros(0, numpy.int64)])
-
-
-class _Model(NamedTuple):
-    """What the kernels read of a lexicon."""
-
-    row_starts: Array
-    columns: Array
-    probabilities: Array
-    target_vocab_size: int
-    tension: float
-    p_null: float
-
-
-@kernel
-def _joint(model: _Model, source: Array, target: Array, joint: Array, null: Array) -> None:
-    """Fill joint[j, i] = p(i, t_j | s) and null[j] = p(NULL, t_j | s) of one sentence pair."""
-    n_source, n_target = len(source), len(target)
-    found, here, there, places, totals = _room(n_target, model.tension)
-    for i in range(n_source):
-        _look_up(model, source[i], target, places, found)
-        rise = numpy.float32(numpy.exp(model.tension * (i + 0.5) / n_source))
-        fall = 1 / rise
-        for j in range(n_target):
-            near = min(rise * there[j], here[j] * fall)  # exp(−λ|x − y|) is the lesser of e^(x−y) and e^(y−x)
-            totals[j] += near
-            joint[j, i] = near * found[j]
-    _look_up(model, len(model.row_starts) - 2, target, places, found)
-    for j in range(n_target):
-        null[j] = model.p_null * found[j]
-        scale = (1 - model.p_null) / totals[j]
-        for i in range(n_source):
-            joint[j, i] *= scale
-
-
-@kernel
-def _look_up(model: _Model, row: int, target: Array, places: Array, found: Array) -> None:
-    """Fill found [target] with p(target id | row), by bisecting the row for all of them at once.
-
-    Step by step for all, not one by one: the steps of one search wait for each other, those of many do not.
-    """
-    columns, probabilities = model.columns, model.probabilities
-    size = model.row_starts[row + 1] - model.row_starts[row]
-    places[:] = model.row_starts[row]
-    while size > 1:  # the entry sought, if there, is among `size` from its place on
-        half = size >> 1
-        for j in range(len(target)):
-            places[j] += half if columns[places[j] + half] <= target[j] else 0
-        size -= half
-    for j in range(len(target)):
-        hit = size == 1 and columns[places[j]] == target[j]
-        found[j] = max(probabilities[places[j]], numpy.float32(UNSEEN)) if hit else numpy.float32(UNSEEN)
-
-
-@kernel
-def _known(ids: Array, vocab_size: int) -> bool:
-    known = True
-    for k in range(len(ids)):
-        known &= 0 <= ids[k] < vocab_size
-    return known
-
-
-@kernel
-def _posteriors(model: _Model, source_ids: Array, target_ids: Array, lengths: Array, out: Array) -> bool:
-    """Fill out [batch, target, source]; return whether all ids are known."""
-    null = numpy.empty(out.shape[1], numpy.float32)
-    for b in range(len(out)):
-        source, target = source_ids[b, : lengths[0, b]], target_ids[b, : lengths[1, b]]
-        if not (_known(source, len(model.row_starts) - 2) and _known(target, model.target_vocab_size)):
-            return False
-        joint = out[b]
-        _joint(model, source, target, joint, null)
-        for j in range(len(target)):
-            total = null[j]
-            for i in range(len(source)):
-                total += joint[j, i]
-            for i in range(len(source)):
-                joint[j, i] /= total
-    return True
-
-
-@kernel
-def _best_sources(
-    model: _Model, source_starts: Array, source_ids: Array, target_starts: Array, target_ids: Array, best: Array
-) -> bool:
-    """Fill best [target tokens] with source positions in their sentences, −1 for NULL; return whether ids are known."""
-    if not (_known(source_ids, len(model.row_starts) - 2) and _known(target_ids, model.target_vocab_size)):
-        return False
-    for pair in range(len(source_starts) - 1):
-        source = source_ids[source_starts[pair] : source_starts[pair + 1]]
-        target = target_ids[target_starts[pair] : target_starts[pair + 1]]
-        chosen = best[target_starts[pair] : target_starts[pair + 1]]
-        found, here, there, places, totals = _room(len(target), model.tension)
-        highest = numpy.zeros(len(target), numpy.float32)
-        chosen[:] = -1
-        for i in range(len(source)):
-            _look_up(model, source[i], target, places, found)
-            rise = numpy.float32(numpy.exp(model.tension * (i + 0.5) / len(source)))
-            fall = 1 / rise
-            for j in range(len(target)):
-                near = min(rise * there[j], here[j] * fall)
-                totals[j] += near
-                if near * found[j] > highest[j]:
-                    chosen[j], highest[j] = i, near * found[j]
-        _look_up(model, len(model.row_starts) - 2, target, places, found)
-        for j in range(len(target)):
-            if model.p_null * found[j] * totals[j] >= (1 - model.p_null) * highest[j]:
-                chosen[j] = -1
-    return True
-
-
-@kernel
-def _room(n_target: int, tension: float) -> tuple[Array, Array, Array, Array, Array]:
-    """Return arrays [target]: one to look up into, e^y, e^−y, one for places, and zeros for sums."""
-    here = numpy.exp(tension * (numpy.arange(n_target) + 0.5) / max(n_target, 1)).astype(numpy.float32)
-    found, places = numpy.empty(n_target, numpy.float32), numpy.empty(n_target, numpy.int64)
-    return found, here, 1 / here, places, numpy.zeros(n_target, numpy.float32)

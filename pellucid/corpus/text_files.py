@@ -16,7 +16,7 @@ import zstandard
 
 from pellucid.errors import UserError
 
-__all__ = ["DamagedArchive", "plain_suffix", "read_blocks", "read_lines", "refuse_utf16"]
+__all__ = ["DamagedArchive", "likely_encoding", "plain_suffix", "read_blocks", "read_lines", "refuse_utf16"]
 
 _READ_BYTES = 1 << 18
 _LONGEST_LINE = 1 << 26  # bytes; no text has such lines, but a file of another kind has
@@ -40,6 +40,10 @@ class _Unpacker(Protocol):
     def unused_data(self) -> bytes: ...
 
     def decompress(self, data: bytes, /) -> bytes: ...
+
+
+_BEGINNING = 4096  # bytes of a file that tell what it is
+_FREQUENT = "的是不了人我在有他这這中大来來一上国國个個到说說们們为為子和地出道也时時年得就那要下以生会會自着著去之，。"
 
 
 def read_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
@@ -169,9 +173,19 @@ def refuse_utf16(path: str | Path, block: bytes) -> None:
     Raises:
         UserError: with the command that converts it.
     """
-    if block.startswith(_UTF16_MARKS):
+    begun = block[:_BEGINNING]
+    # Without a mark, too: of letters below 256 every other byte is 0.
+    halves = begun[::2].count(0), begun[1::2].count(0)
+    if block.startswith(_UTF16_MARKS) or max(halves) > len(begun) / 8 > 8 * min(halves):
         raise UserError(
             f"{path} is UTF-16, UTF-8 was expected",
             where=f"{path}:1",
             hint=f"Convert it: iconv -f UTF-16 -t UTF-8 {path} > {Path(path).stem}.utf8{Path(path).suffix}",
         )
+
+
+def likely_encoding(line: bytes) -> str:
+    """Return what a line that is no UTF-8 may be, for a hint: Chinese by its most frequent characters, else Latin."""
+    found = {name: sum(line.decode(name, "ignore").count(sign) for sign in _FREQUENT) for name in ("GB18030", "BIG5")}
+    best = max(found, key=lambda name: found[name])
+    return best if found[best] else "LATIN1"

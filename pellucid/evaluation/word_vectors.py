@@ -52,6 +52,11 @@ class SectionScore(NamedTuple):
     correct_unexcluded: int
 
     @property
+    def coverage(self) -> float | None:
+        """The share of the questions that are asked; None if there are none."""
+        return self.covered / self.questions if self.questions else None
+
+    @property
     def accuracy(self) -> float | None:
         """The share of covered questions answered right, a, b and c excluded; None if none is covered."""
         return self.correct / self.covered if self.covered else None
@@ -63,7 +68,8 @@ class SectionScore(NamedTuple):
 
     def as_dict(self) -> dict[str, Any]:
         """Return counts and shares for `--json`."""
-        return {**self._asdict(), "accuracy": self.accuracy, "accuracy_unexcluded": self.accuracy_unexcluded}
+        shares = {name: getattr(self, name) for name in ("coverage", "accuracy", "accuracy_unexcluded")}
+        return {**self._asdict(), **shares}
 
 
 @dataclass(frozen=True)
@@ -118,6 +124,15 @@ class SimilarityScore(NamedTuple):
     spearman: float | None
     pairs: int
     covered: int
+
+    @property
+    def coverage(self) -> float | None:
+        """The share of the pairs that count; None if there are none."""
+        return self.covered / self.pairs if self.pairs else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it for `--json`."""
+        return {**self._asdict(), "coverage": self.coverage}
 
 
 def analogy_accuracy(
@@ -179,7 +194,7 @@ def similarity_correlation(vectors: WordVectors, file: str | Path, *, ignore_cas
             then stands for all.
 
     Raises:
-        UserError: if the file cannot be read, or a line has no score.
+        UserError: if the file cannot be read, a line has no score, or there are none.
     """
     row_of = _rows_by_word(vectors, None, ignore_case)
     fold = str.casefold if ignore_case else str
@@ -190,6 +205,12 @@ def similarity_correlation(vectors: WordVectors, file: str | Path, *, ignore_cas
         if None not in rows:
             judged.append(score)
             cosines.append(vectors.similarity(*(vectors.words[row] for row in rows if row is not None)))
+    if not pairs:
+        raise UserError(
+            f"{file} has neither questions nor judgements",
+            where=str(file),
+            hint="Expected lines as `Athens Greece Oslo Norway` or `tiger cat 7.35`.",
+        )
     return SimilarityScore(spearman(judged, cosines), pairs, len(judged))
 
 
@@ -313,7 +334,10 @@ def _fields(text: str) -> list[str]:
     if "\t" in text:
         return [field.strip() for field in text.split("\t")]
     if "," in text:
-        return [field.strip() for field in next(csv.reader([text]))]
+        try:
+            return [field.strip() for field in next(csv.reader([text]))]
+        except csv.Error:  # a field of a length that no word or number has
+            return [text]
     return text.split()
 
 

@@ -1,7 +1,7 @@
 """Settings out of other people's files: asked for by name, and doubted before they are believed."""
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -9,8 +9,6 @@ from pellucid.errors import UserError
 from pellucid.models.decoder_only_config import DecoderOnlyConfig
 
 __all__ = ["Fields", "decoder_config"]
-
-Number = TypeVar("Number", int, float)
 
 
 class Fields:
@@ -37,7 +35,7 @@ class Fields:
         Raises:
             UserError: if it is missing without a default, or something else.
         """
-        return self._number(name, int, default)
+        return int(self._number(name, (int,), default))
 
     def real(self, name: str, default: float | None = None) -> float:
         """Return a number.
@@ -45,7 +43,7 @@ class Fields:
         Raises:
             UserError: if it is missing without a default, or something else.
         """
-        return self._number(name, float, default)
+        return float(self._number(name, (int, float), default))
 
     def expect(self, name: str, *allowed: object) -> None:
         """Check that a setting, where it is given, has one of the values that Pellucid computes with.
@@ -65,15 +63,14 @@ class Fields:
         """Return an error about this file."""
         return UserError(what, where=self.where, hint=hint)
 
-    def _number(self, name: str, kind: type[Number], default: Number | None) -> Number:
+    def _number(self, name: str, kinds: tuple[type[float], ...], default: float | None) -> float:
         value = self.get(name)
         if value is None and default is not None:
             return default
-        allowed: tuple[type, ...] = (int,) if issubclass(kind, int) else (int, float)
-        if value is None or isinstance(value, bool) or not isinstance(value, allowed):
+        if not isinstance(value, kinds) or isinstance(value, bool):
             found = "is missing" if value is None else f"is {value!r}, expected a number"
             raise self.refusal(f"{self.prefix}{name} {found}", "The file may be of another kind of model, or damaged.")
-        return kind(value)
+        return value
 
 
 def decoder_config(fields: Fields, **settings: Any) -> DecoderOnlyConfig:

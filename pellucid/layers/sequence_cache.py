@@ -47,7 +47,7 @@ class SequenceCache:
         self._room = max(room, 1)
         self._stored: list[tuple[Tensor, Tensor] | None] = [None] * n_layers
 
-    def open(self, count: int, device: torch.device) -> NewTokens:
+    def make_room(self, count: int, device: torch.device) -> NewTokens:
         """Make room for some more tokens a sequence; each may look at itself and at what stands before it."""
         self.length += count
         slots = torch.arange(self.length, device=device)

@@ -68,6 +68,8 @@ class EncoderDecoderConfig(BaseModel):
             )
         if self.positions == "sinusoidal" and self.d_model % 2:
             raise ValueError(f"sinusoidal positions need an even d_model, got {self.d_model}: add or take 1")
+        if self.freeze_embeddings and self.embeddings is None:
+            raise ValueError("freeze_embeddings keeps rows that started from word vectors: name these by embeddings")
         return self
 
     @property

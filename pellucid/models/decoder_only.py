@@ -96,7 +96,7 @@ class DecoderOnly(nn.Module):
         self, ids: Int[Tensor, "batch seq"], cache: SequenceCache, tap: Tap = keep
     ) -> Float[Tensor, "batch seq d_model"]:
         """Return the states of any number of further tokens, which see those in the cache; the cache grows by them."""
-        new = cache.open(ids.shape[1], ids.device)
+        new = cache.make_room(ids.shape[1], ids.device)
         x = self._embed(ids, new.positions, new.furthest, tap)
         for n, block in enumerate(self.blocks()):
             remember = partial(cache.remember, n)

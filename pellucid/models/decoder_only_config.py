@@ -107,6 +107,8 @@ class DecoderOnlyConfig(BaseModel):
             raise ValueError(f"sinusoidal positions need an even d_model, got {self.d_model}: add or take 1")
         if self.rope_scaling is not None and self.positions != "rope":
             raise ValueError(f"rope_scaling slows rotary positions, and positions are {self.positions}: leave it out")
+        if self.freeze_embeddings and self.embeddings is None:
+            raise ValueError("freeze_embeddings keeps rows that started from word vectors: name these by embeddings")
         return self
 
     @property

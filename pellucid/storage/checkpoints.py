@@ -30,6 +30,7 @@ __all__ = [
     "latest_checkpoint",
     "prune",
     "read_checkpoint",
+    "remove_all",
     "remove_half_written",
     "step_of",
     "write_checkpoint",
@@ -117,6 +118,13 @@ def prune(model_folder: str | Path, keep: int, best: int | None = None) -> list[
         (folder / "state.json").unlink(missing_ok=True)
         shutil.rmtree(folder, ignore_errors=True)
     return [step_of(folder) for folder in gone]
+
+
+def remove_all(model_folder: str | Path) -> None:
+    """Remove all checkpoints, as before another run takes the place of theirs."""
+    for folder in _folders(Path(model_folder)):
+        (folder / "state.json").unlink(missing_ok=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def remove_half_written(model_folder: str | Path) -> list[str]:

@@ -88,11 +88,12 @@ def _count_everywhere(words: Mapping[str, int], pieces: Collection[str]) -> dict
 
 
 def _count_used(model: Unigram, words: Mapping[str, int]) -> dict[str, int]:
+    """Count each piece but the bytes, which no other piece could take the place of."""
     counts = [0] * len(model.pieces)
     for word, count in words.items():
         for number in model.split(word):
             counts[number] += count
-    return dict(zip(model.pieces, counts, strict=True))
+    return dict(zip(model.pieces[len(BYTES) :], counts[len(BYTES) :], strict=True))
 
 
 def _scores_of(counts: Mapping[str, int], characters: Sequence[str]) -> dict[str, float]:

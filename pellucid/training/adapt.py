@@ -1,19 +1,28 @@
-"""Width and regularisation by how much a run will see, where neither the user nor a recipe has said."""
+"""Width, batches and regularisation by how much a run will see, where neither the user nor a recipe has said."""
 
 import time
 from collections.abc import Set as AbstractSet
+from typing import NamedTuple
 
 import torch
 
 from pellucid.training.recipe import Recipe, TranslatorRecipe
 
-__all__ = ["PASSES", "WIDTHS", "adapt", "expected_tokens", "matrix_rate"]
+__all__ = ["LENGTHS", "PASSES", "Rung", "adapt", "expected_tokens", "matrix_rate"]
 
-WIDTHS: tuple[tuple[float, dict[str, int]], ...] = (
-    (4e6, {"d_model": 192, "n_heads": 3, "d_ff": 512}),
-    (float("inf"), {"d_model": 256, "n_heads": 4, "d_ff": 704}),
+
+class Rung(NamedTuple):
+    """Sizes of the model (`model.*`), and the batches and learning rate of its training (`training.*`)."""
+
+    model: dict[str, int]
+    training: dict[str, float]
+
+
+LENGTHS: tuple[tuple[float, Rung], ...] = (
+    (4e6, Rung({"d_model": 192, "n_heads": 3, "d_ff": 512}, {"batch_tokens": 896, "learning_rate": 3e-3})),
+    (float("inf"), Rung({"d_model": 256, "n_heads": 4, "d_ff": 704}, {"batch_tokens": 1792, "learning_rate": 2e-3})),
 )
-"""Sizes for runs that see fewer target tokens than this: a short run learns more from more updates, smaller ones."""
+"""What runs get that see fewer target tokens than this: a short one learns more from more and smaller updates."""
 
 PASSES: tuple[tuple[float, float, float], ...] = (
     (3.0, 0.0, 0.0),
@@ -22,10 +31,10 @@ PASSES: tuple[tuple[float, float, float], ...] = (
 )
 """Dropout and label smoothing for runs that pass through the text fewer times than this: only repetition overfits."""
 
-# Share of the rate of a large matrix product that training reaches, as benchmarks/training.py measures on a processor
-# core; on CUDA, where small batches reach far less, it has not been measured.
-USED = 0.5
-PARAMETERS = 5e6  # of the default model, to turn operations into tokens: 6 a parameter and token
+# What a target token takes of the time of a large matrix product, in its operations. Measured with the default recipe:
+# 54 M at the first width on one core, 73 M on two, 89 M at the last width on two; on CUDA, where small batches reach
+# far less, it has not been measured.
+OPERATIONS_A_TOKEN = 70e6
 
 
 def adapt(
@@ -41,15 +50,17 @@ def adapt(
     """
     if not recipe.training.adapt:
         return recipe, []
-    sizes = next(sizes for limit, sizes in WIDTHS if tokens < limit)
-    if given & {"model.d_model", "model.n_heads", "model.d_ff", "model.n_kv_heads"}:
-        sizes = {}
+    rung = next(rung for limit, rung in LENGTHS if tokens < limit)
+    sizes_given = given & {"model.d_model", "model.n_heads", "model.d_ff", "model.n_kv_heads"}
+    # A given number of steps promises so many tokens: only a given time lets the batch choose how many steps there are.
+    settled = given | ({"training.batch_tokens"} if recipe.training.minutes is None else set())
     passes = tokens / max(tokens_a_pass, 1)
     dropout, smoothing = next((dropout, smoothing) for limit, dropout, smoothing in PASSES if passes < limit)
-    model: dict[str, object] = dict(sizes)
+    model: dict[str, object] = {} if sizes_given else dict(rung.model)
     if "model.dropout" not in given:
         model["dropout"] = dropout
     training: dict[str, object] = {"adapt": False}
+    training |= {name: value for name, value in rung.training.items() if f"training.{name}" not in settled}
     if "training.label_smoothing" not in given:
         training["label_smoothing"] = smoothing
     chosen = recipe.model_copy(
@@ -70,7 +81,7 @@ def expected_tokens(recipe: Recipe, seconds_gone: float, device: torch.device, d
     if training.minutes is None:
         return by_steps
     seconds = max(60 * training.minutes - seconds_gone, 0.0)
-    return min(by_steps, USED * matrix_rate(device, dtype) * seconds / (6 * PARAMETERS))
+    return min(by_steps, matrix_rate(device, dtype) * seconds / OPERATIONS_A_TOKEN)
 
 
 def matrix_rate(device: torch.device, dtype: torch.dtype) -> float:

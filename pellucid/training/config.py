@@ -70,8 +70,9 @@ class TrainingConfig(RunConfig):
 
     adapt: bool = Field(
         False,
-        description="choose width, dropout and label smoothing by how many tokens the run will see and how often it "
-        "passes through the text (pellucid/training/adapt.py has the tables), where neither flags nor a file give them",
+        description="choose width, batches, learning rate, dropout and label smoothing by how many tokens the run will "
+        "see and how often it passes through the text (pellucid/training/adapt.py has the tables), where neither flags "
+        "nor a file give them",
     )
 
     batch_tokens: int = Field(

@@ -9,8 +9,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pellucid.generation.sampling import draw, sampling_distribution
+from pellucid.generation.continuation import Continuation, Vocabulary, Window, continue_all
+from pellucid.generation.decoder import ModelDecoder
 from pellucid.generation.sampling_config import SamplingConfig
+from pellucid.generation.streaming import WholeCharacters
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.randomness import generator
 from pellucid.training.config import LanguageModelTrainingConfig
@@ -122,33 +124,36 @@ class LanguageModelTask:
         return cross_entropy(asked, matrix, batch.targets, 0.0, self.dtype)
 
     def _continued(self, validations: int) -> dict[str, str]:
-        """Let the model go on from a validation text's prompt, or from its first tokens."""
+        """Let the model go on from a validation text's prompt, or from its first tokens, as the finished one does."""
         valid, tokenizer = self.prepared.valid, self.prepared.tokenizer
         number = validations % len(valid.starts)
         start, length = int(valid.starts[number]), int(valid.lengths[number])
         ids = valid.ids[start : start + length]
         given = int((ids < 0).sum()) or min(_PROMPT, length // 2)
         room = max(1, valid.context - self.config.sample_tokens)
-        prompt = numpy.where(ids < 0, ~ids, ids)[: given + 1].tolist()[-room:]
-        before = tokenizer.decode(prompt)
-        after = tokenizer.decode([*prompt, *self._drawn(prompt, validations)])
-        return {"prompt": before, "continuation": after[len(before) :]}
+        prompt = self._whole(numpy.where(ids < 0, ~ids, ids)[: given + 1].tolist()[-room:])
+        one = Continuation(
+            prompt,
+            self.sampling.model_copy(update={"tokens": self.config.sample_tokens, "sliding": False}),
+            self._vocabulary,
+            Window(valid.context, 0),
+            generator(self.config.seed, "sample", validations),
+        )
+        with autocast(self.dtype, self.device):
+            for _ in continue_all(ModelDecoder(self.model), [one]):
+                pass  # the continuation has it
+        return {"prompt": tokenizer.decode(prompt), "continuation": one.text}
 
-    def _drawn(self, prompt: Sequence[int], validations: int) -> list[int]:
-        """Draw tokens until the end token, or as many as wanted."""
-        tokenizer = self.prepared.tokenizer
-        random = generator(self.config.seed, "sample", validations)
-        unwritten = [tokenizer.pad_id, tokenizer.start_id, *tokenizer.placeholder_ids]
-        most = min(self.config.sample_tokens, self.prepared.valid.context - len(prompt))
-        cache, new, drawn = self.model.start_cache(), list(prompt), list[int]()
-        with torch.no_grad(), autocast(self.dtype, self.device):
-            while len(drawn) < most:
-                states = self.model.extend(torch.tensor([new], device=self.device), cache)
-                logits = self.model.logits(states[0, -1]).float().numpy(force=True)
-                logits[unwritten] = -numpy.inf
-                token = draw(sampling_distribution(logits, self.sampling), float(random.random()))
-                if token == tokenizer.end_id:
-                    break
-                drawn.append(token)
-                new = [token]
-        return drawn
+    @cached_property
+    def _vocabulary(self) -> Vocabulary:
+        return Vocabulary(self.prepared.tokenizer, self.model.vocab_size)
+
+    def _whole(self, ids: list[int]) -> list[int]:
+        """Leave out parts of characters at both ends whose other parts are not among the ids; give one id at least."""
+        pieces, characters, end = self._vocabulary.pieces, WholeCharacters(), 0
+        begin = next((n for n, i in enumerate(ids) if not b"\x80" <= pieces[i][:1] < b"\xc0"), len(ids))
+        for n, i in enumerate(ids):
+            characters.push(pieces[i])
+            if not characters.held:
+                end = n + 1
+        return ids[begin:end] or [self.prepared.tokenizer.start_id]

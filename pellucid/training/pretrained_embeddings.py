@@ -8,7 +8,7 @@ rows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -85,7 +85,7 @@ def check_vectors(path: str | Path, d_model: int) -> WordVectors:
     """Open the vectors that rows shall start from.
 
     Raises:
-        UserError: if they cannot be read, or have another number of numbers than the model.
+        UserError: if they cannot be read, have another number of numbers than the model, or some that are not finite.
     """
     from pellucid.word2vec.files import read_vectors
 
@@ -96,6 +96,7 @@ def check_vectors(path: str | Path, d_model: int) -> WordVectors:
             where=f"--model.embeddings {path}",
             hint=f"Train vectors with `-d {d_model}`, or set --model.d_model {vectors.d} (n_heads must divide it).",
         )
+    _ = vectors.directions  # measured, so that what is not finite is refused
     return vectors
 
 
@@ -113,9 +114,20 @@ def match_pieces(tokenizer: Tokenizer, vectors: WordVectors) -> tuple[NDArray[nu
     return numpy.array(ids, numpy.int64), numpy.array(rows, numpy.int64)
 
 
-def start_embeddings(embeddings: Sequence[Embedding], vectors: WordVectors, folder: Path) -> list[Coverage]:
-    """Start the rows of matching pieces from the vectors, note in `folder` which these are, and say how many."""
-    covered, noted = [], {}
+def start_embeddings(
+    embeddings: Sequence[Embedding], vectors: WordVectors, folder: Path, talk: Callable[[str], None]
+) -> None:
+    """Start the rows of matching pieces from the vectors, and note which these are.
+
+    Args:
+        embeddings: each matrix once.
+        vectors: as wide as the matrices.
+        folder: where a file is left from which `read_matched` reads the rows.
+        talk: told what is odd about the vectors, and how much of each vocabulary they cover.
+    """
+    for oddity in vectors.report.oddities if vectors.report else ():
+        talk(f"word vectors: {oddity.message} ({oddity.place})")
+    noted = {}
     for name, side, weight, tokenizer, occurrences in embeddings:
         ids, rows = match_pieces(tokenizer, vectors)
         taken = torch.from_numpy(vectors.input_vectors[rows].astype(numpy.float32))
@@ -124,9 +136,8 @@ def start_embeddings(embeddings: Sequence[Embedding], vectors: WordVectors, fold
             weight[torch.from_numpy(ids)] = taken / scale.clamp(min=1e-12)
         noted[name] = ids.tolist()
         share = float(occurrences[ids].sum() / max(1, occurrences[SPECIAL_IDS:].sum()))
-        covered.append(Coverage(side, tokenizer.vocab_size - SPECIAL_IDS, len(ids), share))
+        talk(Coverage(side, tokenizer.vocab_size - SPECIAL_IDS, len(ids), share).as_line())
     write_json(folder / _FILE, noted)
-    return covered
 
 
 def read_matched(folder: Path) -> dict[str, list[int]]:

@@ -140,8 +140,7 @@ class _LanguageModel(Subject[LanguageModelRecipe, PreparedText, DecoderOnly]):
         learnt = prepared.train.ids[prepared.train.ids >= 0]
         counts = count_ids(learnt, tokenizer.vocab_size)
         rows = Embedding("embedding", "text", model.embedding.weight, tokenizer, counts)
-        for covered in start_embeddings([rows], vectors, asked.folder / DATA):
-            asked.talk(covered.as_line())
+        start_embeddings([rows], vectors, asked.folder / DATA, asked.talk)
 
     def task(
         self, recipe: LanguageModelRecipe, prepared: PreparedText, model: DecoderOnly, folder: Path

@@ -220,8 +220,7 @@ def _start_from_vectors(
     vectors = check_vectors(recipe.model.embeddings, recipe.model.d_model)
     both = (prepared.tokenizers.source, prepared.tokenizers.target)
     embeddings = embeddings_of_translator(model, both, token_counts(prepared.train))
-    for covered in start_embeddings(embeddings, vectors, asked.folder / DATA):
-        asked.talk(covered.as_line())
+    start_embeddings(embeddings, vectors, asked.folder / DATA, asked.talk)
 
 
 def _take_weights(model: EncoderDecoder, folder: Path) -> None:

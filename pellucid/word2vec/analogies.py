@@ -77,6 +77,8 @@ def agreement(vectors: WordVectors, words: Sequence[str]) -> list[Neighbour]:
     Raises:
         UserError: for fewer than three words: of two, neither is odd.
     """
+    if isinstance(words, str):
+        raise UserError("expected a list of words, got one string", hint="Write [word, word, word].")
     words = list(dict.fromkeys(words))
     if len(words) < 3:
         raise UserError(f"expected at least three different words, got {len(words)}", hint="Of two, neither is odd.")

@@ -51,6 +51,7 @@ class Axis:
 
     def positions(self, words: Sequence[str]) -> list[Neighbour]:
         """Return words with their positions, from left to right."""
+        words = [words] if isinstance(words, str) else words
         found = self.vectors.cosines(words, self.direction)
         order = numpy.argsort(found, kind="stable")
         return [Neighbour(words[place], float(found[place])) for place in order]

@@ -41,6 +41,7 @@ __all__ = ["Association", "RelationalScores", "ripa", "weat"]
 Floats = NDArray[numpy.float64]
 
 _DRAWN_AT_ONCE = 10_000
+_MOST_SPLITS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,9 @@ def weat(
     """
     if permutations < 1:
         raise UserError(f"expected a number of permutations from 1 on, got {permutations}")
+    for name, words in (("x", x), ("y", y), ("a", a), ("b", b)):
+        if isinstance(words, str):
+            raise UserError(f"expected a list of words for the group {name}, got one string", hint="Write [word, …].")
     groups = {name: list(dict.fromkeys(words)) for name, words in (("x", x), ("y", y), ("a", a), ("b", b))}
     skipped = tuple(dict.fromkeys(word for words in groups.values() for word in words if word not in vectors))
     if skip_unknown:
@@ -144,6 +148,11 @@ def ripa(vectors: WordVectors, words: Sequence[str], pairs: Sequence[tuple[str, 
     """
     if not len(pairs):
         raise UserError("expected pairs of words for the relation, got none", hint='Give some as ("man", "woman").')
+    given: Sequence[Any] = pairs
+    for pair in given:
+        if isinstance(pair, str) or len(pair) != 2:
+            raise UserError(f"expected pairs of words, got {pair!r}", hint='Give a list: [("man", "woman"), …].')
+    words = [words] if isinstance(words, str) else words
     firsts, seconds = ([pair[side] for pair in pairs] for side in (0, 1))
     matrix = vectors.input_vectors
     differences = matrix[vectors.rows(firsts)].astype(numpy.float64) - matrix[vectors.rows(seconds)]
@@ -169,6 +178,8 @@ def _p_value(s: Floats, n: int, permutations: int, seed: int) -> tuple[float, in
 
     The means of a split follow from the sum of its first group alone, so that sums are compared.
     """
+    if permutations > _MOST_SPLITS:
+        raise UserError(f"expected at most {_MOST_SPLITS:,} splits, got {permutations:,}", hint="100,000 are plenty.")
     at_least = s[:n].sum() - 1e-9 * numpy.abs(s).sum()  # equal sums in another order may differ by a rounding
     splits = math.comb(len(s), n)
     if splits <= permutations:

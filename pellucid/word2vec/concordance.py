@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from pellucid.corpus.text_files import read_lines
 from pellucid.errors import UserError
-from pellucid.word2vec.segmenting import segmenter
+from pellucid.word2vec.segmenting import SEGMENTERS, segmenter
 from pellucid.word2vec.text import Source, files_of
 from pellucid.word2vec.vectors import WordVectors
 
@@ -67,8 +67,8 @@ def neighbours_in_text(
     n: int = 10,
     *,
     examples: int = 3,
-    tokenizer: str = "whitespace",
-    lowercase: bool = False,
+    tokenizer: str | None = None,
+    lowercase: bool | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> list[NeighbourInText]:
     """Return the `n` neighbours of a word, each with sentences of a text in which it stands.
@@ -79,20 +79,24 @@ def neighbours_in_text(
     Args:
         corpus: files or sentences.
         examples: how many places each gets, at most.
-        tokenizer, lowercase: how lines come apart, as in the training.
+        tokenizer, lowercase: how lines come apart; as the vectors' metadata say of the training unless given.
         on_progress: called with numbers of bytes, or of sentences, read since the last call.
 
     Raises:
         UserError: for a word outside the vocabulary, or a text that cannot be read.
     """
+    if examples < 0:
+        raise UserError(f"expected a number of places from 0 on, got examples = {examples}")
+    about = vectors.metadata.get("training")
+    trained = about if isinstance(about, dict) else {}
     near = vectors.similar(word, n)
     found = places_of(
         [neighbour.word for neighbour in near],
         corpus,
         beside=word,
         examples=examples,
-        tokenizer=tokenizer,
-        lowercase=lowercase,
+        tokenizer=tokenizer or trained.get("tokenizer", "whitespace"),
+        lowercase=trained.get("lowercase", False) if lowercase is None else lowercase,
         on_progress=on_progress,
     )
     return [
@@ -111,10 +115,15 @@ def places_of(
     lowercase: bool = False,
     on_progress: Callable[[int], None] | None = None,
 ) -> list[tuple[tuple[Place, ...], int, int]]:
-    """Return for each word some sentences with it, how many there are, and how many hold `beside`, too."""
+    """Return for each word some sentences with it, how many there are, and how many hold `beside`, too.
+
+    A phrase, new_york, stands also where its words stand one after another.
+    """
     found = {word: _Found() for word in words}
+    phrases = {word: parts for word in {*words, beside} if len(parts := word.split("_")) > 1 and all(parts)}
     for file, number, sentence, text in _sentences(corpus, tokenizer, lowercase, list(found), on_progress):
         here = set(sentence)
+        here |= {phrase for phrase, parts in phrases.items() if here.issuperset(parts) and _holds(sentence, parts)}
         for word in found.keys() & here:
             own, shared = found[word], beside in here
             own.sentences += 1
@@ -126,6 +135,11 @@ def places_of(
         (tuple([*own.shared, *own.alone][:examples]), own.sentences, own.both)
         for own in (found[word] for word in words)
     ]
+
+
+def _holds(sentence: Sequence[str], parts: list[str]) -> bool:
+    """Tell whether some words stand one after another in a sentence."""
+    return any(sentence[at : at + len(parts)] == parts for at in range(len(sentence) - len(parts) + 1))
 
 
 def _sentences(
@@ -146,7 +160,8 @@ def _sentences(
             yield None, number, words, " ".join(words)
         return
     cut = segmenter(tokenizer)
-    sought = [word.encode("utf-8") for word in wanted]
+    filtered = not lowercase and tokenizer in SEGMENTERS  # these leave the letters of a word as they are
+    sought = [(word.partition("_")[0] or word).encode("utf-8") for word in wanted]
     for path in files:
         read = 0
         for number, line in read_lines(path):
@@ -155,7 +170,7 @@ def _sentences(
                 on_progress(read)
                 read = 0
             # Most lines hold none of the words, and bytes tell it without cutting the line.
-            if not lowercase and not any(word in line for word in sought):
+            if filtered and not any(word in line for word in sought):
                 continue
             text = line.decode("utf-8", errors="replace").removeprefix("\ufeff")
             yield str(path), number, cut(text.lower() if lowercase else text), text.strip()

@@ -10,6 +10,27 @@ from pellucid.errors import UsageError
 
 __all__ = ["VectorsConfig", "vectors_config"]
 
+_ELSEWHERE = {
+    "alpha": "learning_rate",
+    "cbow_mean": "cbow_sum",
+    "compute_loss": 'on_step, and metadata["losses"]',
+    "corpus_file": "the first argument",
+    "dim": "d",
+    "dimension": "d",
+    "hs": 'objective="hierarchical-softmax"',
+    "iter": "epochs",
+    "max_final_vocab": "max_vocab",
+    "min_alpha": "end_learning_rate",
+    "ns_exponent": "noise_exponent",
+    "sentences": "the first argument",
+    "sg": 'model="skip-gram" or model="cbow"',
+    "shrink_windows": "dynamic_window",
+    "size": "d",
+    "vector_size": "d",
+    "workers": "threads",
+}
+"""What settings of gensim and others are called here."""
+
 
 class VectorsConfig(BaseModel):
     """Model, text and length of a training; each setting is a flag of `pellucid train vectors`, `_` written as `-`."""
@@ -22,12 +43,12 @@ class VectorsConfig(BaseModel):
     objective: Literal["negative-sampling", "hierarchical-softmax", "full-softmax"] = Field(
         "negative-sampling",
         description="how a word is told from all others: from some drawn at random, by a path in a Huffman tree, or "
-        "from every one (small vocabularies only)",
+        "from every one (for vocabularies of some hundred words: its time grows with their number)",
     )
     d: int = Field(100, ge=1, le=4096, description="numbers a vector has")
     window: int = Field(5, ge=1, le=1000, description="words to each side of the centre that are looked at, at most")
     dynamic_window: bool = Field(True, description="draw each window's reach from 1 to `window`: near words count more")
-    negative: int = Field(5, ge=1, le=64, description="words drawn as false targets for each window")
+    negative: int = Field(5, ge=1, le=63, description="words drawn as false targets for each window")
     noise_exponent: float = Field(
         0.75, ge=-2, le=2, description="false targets are drawn by count to this power (Mikolov et al. 2013b, sec. 2.2)"
     )
@@ -46,6 +67,7 @@ class VectorsConfig(BaseModel):
         description="how lines come apart: whitespace, words, characters, rjieba, or a model's tokenizer.json",
     )
     lowercase: bool = Field(False, description="turn capitals into small letters")
+    drop_punctuation: bool = Field(False, description="leave out words without a letter or a digit, such as commas")
     phrases: int = Field(0, ge=0, le=4, description="passes in which words that stand together become one (new_york)")
     phrase_score: Literal["npmi", "original"] = Field(
         "npmi",
@@ -67,14 +89,16 @@ class VectorsConfig(BaseModel):
     )
     seed: int = Field(1, ge=0, lt=2**63, description="every random choice follows from it")
     fast: bool = Field(
-        False, description="let threads change the vectors without regard to each other: faster, never twice the same"
+        False,
+        description="train as many parts side by side as there are threads, a single one without copies: faster, but "
+        "the vectors depend on the number of threads",
     )
     desks: int | None = Field(
         None,
         ge=1,
         le=64,
         description="parts of the text trained side by side, and so the most threads that help; 4 unless given, 1 for "
-        "small texts; the vectors depend on it",
+        "small texts; the vectors depend on it, and with many, frequent words are drawn too rarely as false targets",
     )
     part_words: int | None = Field(
         None, ge=1, le=1_000_000, description="words a part has; chosen by the size of the text unless given"
@@ -84,7 +108,8 @@ class VectorsConfig(BaseModel):
     def _settings_fit(self) -> "VectorsConfig":
         if self.end_learning_rate > self.first_learning_rate:
             raise ValueError(
-                f"end_learning_rate {self.end_learning_rate} is above learning_rate {self.first_learning_rate}"
+                f"end_learning_rate {self.end_learning_rate} is above learning_rate {self.first_learning_rate}, "
+                "to which it should fall: give both"
             )
         return self
 
@@ -105,6 +130,8 @@ def vectors_config(settings: Mapping[str, object]) -> VectorsConfig:
         if name not in known:
             near = difflib.get_close_matches(name, known, 1)
             hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(known)}."
+            if name in _ELSEWHERE:
+                hint = f"It is {_ELSEWHERE[name]} here."
             raise UsageError(f"there is no setting {name}", hint=hint)
     try:
         return VectorsConfig.model_validate(dict(settings))

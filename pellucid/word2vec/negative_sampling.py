@@ -11,129 +11,45 @@ Source:
 """
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
-from numba import float32, int64, uint32, uint64
+from numba import float32, int64, uint64
 
 from pellucid import lanes, meeting
-from pellucid.kernels import kernel, kernel_using
+from pellucid.kernels import kernel_using
 from pellucid.meeting import meet
-from pellucid.word2vec import parts, updates
-from pellucid.word2vec.parts import lay_out, merge, start_of, step_of
+from pellucid.word2vec import drawing, parts, updates
+from pellucid.word2vec.drawing import Draws, Places, draw_rows, member_of, row_of, start_of
+from pellucid.word2vec.parts import lay_out, merge, step_of
 from pellucid.word2vec.updates import (
     TARGETS_AT_ONCE,
     add_movement,
     copy_row,
     prefetch_row,
+    repeated,
     update_mean,
     update_pairs,
 )
 
 __all__ = ["negative_sampling"]
 
-_LOW = 0xFFFFFFFF
 _TRIES = 64
 
 
-class _Draws(NamedTuple):
-    """What words are drawn by: the noise table, and which of its words are this desk's in this round."""
-
-    entries: Any
-    accept: Any
-    group: Any
-    parties: Any
-    key: Any
-    desk: Any
-
-
-class _Places(NamedTuple):
-    """Where output rows are: copies of them (address 0 for none) and those of the model."""
-
-    slots: Any
-    copies: Any
-    model: Any
-    row_bytes: Any
-
-
-@kernel
-def _member(number: Any, group: Any, parties: Any, key: Any, desk: Any, bits: Any) -> Any:
-    """Return a random word of a group, of those that are this desk's in this round.
-
-    A group is cut into sets of as many words as there are parties, and of each set every desk has another word.
-    """
-    chosen = (((bits * uint64(0xD6E8FEB86659FD93)) >> uint64(32)) * uint64(group // parties)) >> uint64(32)
-    chosen += uint64(number) * uint64(group // parties)
-    if parties == 1:
-        return int64(chosen)
-    mixed = ((chosen * uint64(0x9E3779B1)) ^ key) * uint64(0x2545F4914F6CDD1D)
-    own = int64(((mixed >> uint64(32)) * uint64(parties)) >> uint64(32)) + desk
-    own -= parties if own >= parties else 0
-    return int64(chosen) * parties + own
-
-
-@kernel
-def _drawn(bits: Any, entries: Any, accept: Any, group: Any, parties: Any, key: Any, desk: Any) -> Any:
-    """Return the word that 64 random bits stand for, −1 if they stand for none."""
-    product = (bits >> uint64(32)) * uint64(len(entries))
-    number, chance = int64(product >> uint64(32)), uint32(product & uint64(_LOW))
-    # All four are read before any is chosen: which of them it is cannot be foreseen, and a branch would be taken wrong.
-    threshold, alias, sure, other = entries[number, 0], entries[number, 1], entries[number, 2], entries[number, 3]
-    own = uint32(bits & uint64(_LOW)) < threshold
-    sure = sure if own else other
-    number = number if own else int64(alias)
-    word = _member(number, group, parties, key, desk, bits)
-    return word if chance < sure or chance < accept[word] else int64(-1)
-
-
-@kernel
-def _draw(state: Any, draws: Any) -> Any:
-    """Return a random word and the next state."""
-    group, parties, key, desk = draws.group, draws.parties, draws.key, draws.desk
+@kernel_using(drawing)
+def _another(true_row: Any, drawn: Any, count: Any, next_one: Any, state: Any, draws: Any, places: Any) -> Any:
+    """Return an output row that is not the centre's, of those drawn from `next_one` on, and where to look next."""
     for _ in range(_TRIES):
-        state = step_of(state)
-        bits = state * uint64(0x2545F4914F6CDD1D)
-        word = _drawn(bits, draws.entries, draws.accept, group, parties, key, desk)
-        if word >= 0:
-            return state, word
-    # Hardly ever: words of one group whose counts are worlds apart. All groups but the last are full.
-    groups = max(1, len(draws.entries) - 1)
-    return state, _member(int64(state % uint64(groups)), group, parties, key, desk, state)
-
-
-@kernel
-def _draw_rows(rows: Any, count: Any, seed: Any, draws: Any, places: Any) -> Any:
-    """Draw many words in one go, which is faster than one by one, and note the addresses of their output rows."""
-    # Numba counts who holds an array whenever it is taken out of a tuple: not in the loop.
-    entries, accept, slots = draws.entries, draws.accept, places.slots
-    group, parties, key, desk = draws.group, draws.parties, draws.key, draws.desk
-    copies, model, row_bytes = places.copies, places.model, places.row_bytes
-    for i in range(count):
-        bits = start_of(seed, i)
-        word = _drawn(bits, entries, accept, group, parties, key, desk)
-        if word < 0:
-            _, word = _draw(bits, draws)
-        rows[i] = _row_of(word, slots, copies, model, row_bytes)
-
-
-@kernel
-def _row_of(word: Any, slots: Any, copies: Any, model: Any, row_bytes: Any) -> Any:
-    """Return the address of a word's output row: the desk's copy if there is one, else the model's."""
-    if copies and slots[word] >= 0:
-        return copies + int64(slots[word]) * row_bytes
-    return model + word * row_bytes
-
-
-@kernel
-def _draw_other(true_row: Any, state: Any, draws: Any, places: Any) -> Any:
-    """Return the output row of a random word that is not the centre, whose row is given, and the next state."""
-    tries, row = 0, true_row
-    while row == true_row:
-        state, word = _draw(state, draws)
-        if tries >= _TRIES:  # nearly all of the text is one word: take one of the first two groups
-            word = _member(int64(tries & 1), draws.group, draws.parties, draws.key, draws.desk, state)
-        row = _row_of(word, places.slots, places.copies, places.model, places.row_bytes)
+        row = drawn[next_one]
+        next_one = next_one + 1 if next_one + 1 < count else 0
+        if row != true_row:
+            return row, next_one
+    row, tries = true_row, 0
+    while row == true_row:  # nearly all of the text is one word: take one of the first two groups
+        word = member_of(int64(tries & 1), draws, start_of(state, tries))
+        row = row_of(word, places)
         tries += 1
-    return state, row
+    return row, next_one
 
 
 @kernel_using(lanes, updates)
@@ -164,7 +80,7 @@ def negative_sampling(cbow: bool, negative: int, chunks: int) -> Any:
     blocks = -(-n_targets // TARGETS_AT_ONCE)
     first_block = n_targets - (blocks - 1) * TARGETS_AT_ONCE
 
-    @kernel_using(lanes, meeting, parts, updates)
+    @kernel_using(drawing, lanes, meeting, parts, updates)
     def run_rounds(
         text: Any,
         inputs: Any,
@@ -200,14 +116,18 @@ def negative_sampling(cbow: bool, negative: int, chunks: int) -> Any:
                 if copying:
                     input_rows, output_rows = desks.inputs[desk].ctypes.data, desks.outputs[desk].ctypes.data
                 context_list, target_list = contexts.ctypes.data, targets.ctypes.data
+                to_output = output_rows - input_rows
                 state = desks.state[desk, 0]
                 predictions, begin = 0, int64(0)
                 kept = desks.pieces[desk, desks.counts[desk, 0] - 1, 2] if desks.counts[desk, 0] else 0
                 seed, state = state, step_of(state)
-                draws = _Draws(entries, accept, group, parties, key, desk)
-                places = _Places(slots, output_rows if copying else 0, model_rows, row_bytes)
-                _draw_rows(drawn, (kept + 1) * negative, seed, draws, places)
-                at_row = 0
+                draws = Draws(entries, accept, group, parties, key, desk if copying else 0)
+                places = Places(slots, output_rows if copying else 0, model_rows, row_bytes)
+                for at in range(kept):
+                    contexts[at] = input_rows + int64(words[at]) * row_bytes
+                n_drawn = (kept + 1) * negative
+                draw_rows(drawn, n_drawn, seed, draws, places)
+                at_row, next_one = 0, 0
                 for piece in range(desks.counts[desk, 0]):
                     end = desks.pieces[desk, piece, 2]
                     for centre in range(desks.pieces[desk, piece, 0], desks.pieces[desk, piece, 1]):
@@ -215,30 +135,27 @@ def negative_sampling(cbow: bool, negative: int, chunks: int) -> Any:
                         reach = int64(window)
                         if dynamic:
                             reach -= int64(((state >> uint64(48)) * uint64(window)) >> uint64(16))
-                        count = 0
-                        for at in range(max(begin, centre - reach), min(end, centre + reach + 1)):
-                            contexts[count] = input_rows + int64(words[at]) * row_bytes
-                            count += 1 if at != centre else 0
+                        first, last = max(begin, centre - reach), min(end, centre + reach + 1)
+                        # The window is a piece of the list: the first context takes the place of the centre meanwhile.
+                        centre_row, contexts[centre] = contexts[centre], contexts[first]
+                        rows, n = context_list + 8 * (first + 1), last - first - 1
                         if centre + window + 1 < end:
-                            prefetch_row(input_rows + int64(words[centre + window + 1]) * row_bytes, chunks)
+                            prefetch_row(contexts[centre + window + 1], chunks)
                         if centre + 1 < end:
-                            prefetch_row(output_rows + int64(words[centre + 1]) * row_bytes, chunks)
-                        targets[0] = output_rows + int64(words[centre]) * row_bytes
-                        twice = 0
+                            prefetch_row(contexts[centre + 1] + to_output, chunks)
+                        targets[0] = centre_row + to_output
                         for k in range(1, n_targets):
                             row = drawn[at_row + k - 1]
                             prefetch_row(drawn[at_row + negative + k - 1], chunks)
                             if row == targets[0]:
-                                state, row = _draw_other(row, state, draws, places)
+                                row, next_one = _another(row, drawn, n_drawn, next_one, state, draws, places)
                             targets[k] = row
-                        for k in range(2, n_targets):
-                            for earlier in range(1, k):
-                                twice |= int64(targets[k] == targets[earlier]) << k
+                        twice = repeated(n_targets, target_list)
                         at_row += negative
                         if twice:
                             _set_apart(targets, n_targets, twice, spare)
-                        n, rows, others = int64(count), context_list, target_list
-                        weight, back = weights[0] / count + weights[1], weights[2] / count + weights[3]
+                        others = target_list
+                        weight, back = weights[0] / n + weights[1], weights[2] / n + weights[3]
                         if cbow:
                             update_mean(first_block, 1, chunks, rows, n, others, rate, weight, back, loss)
                             for block in range(blocks - 1):
@@ -251,7 +168,8 @@ def negative_sampling(cbow: bool, negative: int, chunks: int) -> Any:
                                 update_pairs(TARGETS_AT_ONCE, 0, chunks, rows, n, others, rate, errors, loss)
                         if twice:
                             _put_together(targets, n_targets, twice, spare)
-                        predictions += 1 if cbow else count
+                        contexts[centre] = centre_row
+                        predictions += 1 if cbow else n
                     begin = end
                 desks.counts[desk, 2] += predictions
             if copying:

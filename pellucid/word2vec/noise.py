@@ -24,9 +24,7 @@ class Noise(NamedTuple):
     """A table to draw words from; all probabilities in units of 2⁻³².
 
     Attributes:
-        entries: uint32 [groups 4], which lie together because they are needed together: the threshold below which the
-            group itself is drawn, and its alias otherwise; the alias; and up to which any member of the one or the
-            other is taken without a look at `accept`.
+        entries: uint32 [groups 2], the threshold below which the group itself is drawn, and its alias otherwise.
         accept: uint32 [groups · size], up to which a member is taken; 0 where there is no such word.
     """
 
@@ -50,8 +48,7 @@ def noise_table(counts: ArrayLike, exponent: float, size: int) -> Noise:
     largest = members.max(axis=1)
     threshold, alias = _alias(largest / largest.sum())
     accept = _units(members / numpy.maximum(largest, 1e-300)[:, None])
-    sure = accept.min(axis=1)
-    entries = numpy.stack([threshold, alias.astype(numpy.uint32), sure, sure[alias]], axis=1)
+    entries = numpy.stack([threshold, alias.astype(numpy.uint32)], axis=1)
     return Noise(numpy.ascontiguousarray(entries), accept.reshape(-1))
 
 

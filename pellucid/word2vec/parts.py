@@ -8,9 +8,8 @@ meanwhile. At the end of the round the copies are put together, the parts in the
 these three pieces of work between them, and what comes out does not depend on how many they are: same seed, same
 bits.
 
-With `copying` off the rows of the model are changed in place, which is a little faster. One part at a time is then
-plain stochastic gradient descent; several at once overwrite each other's changes now and then, and no two runs are
-the same.
+With `copying` off the rows of the model are changed in place, which is a little faster: one part at a time, that is
+plain stochastic gradient descent.
 
 A row that several parts have copied moves by the sum of their movements, but for a frequent word, whose row each of
 them may already have moved nearly to where it belongs; the sum would go m times as far. If a row's movement in n
@@ -27,7 +26,8 @@ from numpy.typing import NDArray
 from pellucid import lanes
 from pellucid.kernels import kernel, kernel_using
 from pellucid.lanes import new_rows
-from pellucid.word2vec import updates
+from pellucid.word2vec import drawing, updates
+from pellucid.word2vec.drawing import BATCH, start_of
 from pellucid.word2vec.updates import add_movement, copy_row, prefetch_row
 
 __all__ = [
@@ -38,11 +38,11 @@ __all__ = [
     "lay_out",
     "merge",
     "new_desks",
-    "start_of",
     "step_of",
 ]
 
 _AHEAD = 4  # words whose rows are on their way
+_FEW = 32  # occurrences in a part, for which a row's settling is looked up
 
 
 class Text(NamedTuple):
@@ -75,8 +75,10 @@ class Desks(NamedTuple):
         occurrences: int32 [copies], how often each stands in `words`.
         inputs, outputs: float32 [copies, width], the copies.
         outputs_before: float32 [copies, width], output rows as they were; in the model they may change meanwhile.
-        contexts, targets: int64, lists of addresses of rows.
-        drawn: int64, addresses of all false targets of the part, those of a window one after another.
+        contexts: int64 [words], addresses of the words' input rows.
+        targets: int64, addresses of a window's output rows.
+        drawn: int64, addresses of all false targets of the part, those of a window one after another, and room for a
+            batch of candidates.
         errors: float32, see `updates.update_pairs`.
         spare: float32 [2 (negative + 1), width], rows to work with.
         loss: float32 [32], see `updates.py`.
@@ -146,9 +148,9 @@ def new_desks(
         inputs=new_rows(number, copies, d),
         outputs=new_rows(number, copies, d),
         outputs_before=new_rows(number, copies, d),
-        contexts=new_rows(number, 2 * window, dtype=numpy.int64),
+        contexts=new_rows(number, longest, dtype=numpy.int64),
         targets=new_rows(number, 2 * (negative + 1), dtype=numpy.int64),
-        drawn=new_rows(number, (longest + 2) * negative, dtype=numpy.int64),
+        drawn=new_rows(number, (longest + 2) * negative + BATCH, dtype=numpy.int64),
         errors=new_rows(number, (2 * window + 1) * 8),
         spare=new_rows(number, 2 * (negative + 1), d),
         loss=loss,
@@ -177,16 +179,7 @@ def step_of(state: Any) -> Any:
     return state
 
 
-@kernel
-def start_of(seed: Any, number: Any) -> Any:
-    """Return a state for a generator of its own, different for every number; never 0 (splitmix64)."""
-    state = uint64(seed) + uint64(0x9E3779B97F4A7C15) * (uint64(number) + uint64(1))
-    state = (state ^ (state >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
-    state = (state ^ (state >> uint64(27))) * uint64(0x94D049BB133111EB)
-    return (state ^ (state >> uint64(31))) | uint64(1)
-
-
-@kernel_using(lanes, updates)
+@kernel_using(drawing, lanes, updates)
 def lay_out(
     text: Any, inputs: Any, outputs: Any, desks: Any, desk: Any, part: Any, window: Any, seed: Any, copying: Any
 ) -> Any:
@@ -264,15 +257,18 @@ def merge(inputs: Any, outputs: Any, desks: Any, first: Any, step: Any, settling
     chunks, row_bytes = inputs.shape[1] // 16, 4 * inputs.shape[1]
     input_rows, output_rows = inputs.ctypes.data, outputs.ctypes.data
     holders, places = numpy.empty(n_desks, numpy.int64), numpy.empty(n_desks, numpy.int64)
+    settled = 1 - numpy.exp(-settling * numpy.arange(_FEW))
     spare = desks.spare[first].ctypes.data
     for desk in range(n_desks):
         for slot in range(desks.counts[desk, 1]):
-            if slot + _AHEAD < desks.counts[desk, 1] and desks.owners[desk, slot + _AHEAD] % step == first:
-                coming = int64(desks.owners[desk, slot + _AHEAD]) * row_bytes
-                prefetch_row(input_rows + coming, chunks)
-                prefetch_row(output_rows + coming, chunks)
+            if slot + _AHEAD < desks.counts[desk, 1]:
+                coming = int64(desks.owners[desk, slot + _AHEAD])
+                if step == 1 or coming % step == first:
+                    prefetch_row(input_rows + coming * row_bytes, chunks)
+                    prefetch_row(output_rows + coming * row_bytes, chunks)
             word = int64(desks.owners[desk, slot])
-            if word % step != first or desks.slots[desk, word] < 0:  # another thread's, or done at an earlier desk
+            own = step == 1 or word % step == first
+            if not own or desks.slots[desk, word] < 0:  # another thread's, or done at an earlier desk
                 continue
             found, together, apart = 0, int64(0), 0.0
             for other in range(desk, n_desks):
@@ -281,11 +277,13 @@ def merge(inputs: Any, outputs: Any, desks: Any, first: Any, step: Any, settling
                     desks.slots[other, word] = -1
                     holders[found], places[found] = other, place
                     found += 1
-                    together += desks.occurrences[other, place]
-                    apart += 1 - math.exp(-settling * desks.occurrences[other, place])
+                    occurrences = int64(desks.occurrences[other, place])
+                    together += occurrences
+                    apart += settled[occurrences] if occurrences < _FEW else 1 - math.exp(-settling * occurrences)
             scale = numpy.float32(1)
             if found > 1 and apart > 0:
-                scale = numpy.float32((1 - math.exp(-settling * together)) / apart)
+                after_all = settled[together] if together < _FEW else 1 - math.exp(-settling * together)
+                scale = numpy.float32(after_all / apart)
             input_row, output_row = input_rows + word * row_bytes, output_rows + word * row_bytes
             copy_row(input_row, spare, chunks)
             for at in range(found):

@@ -1,8 +1,8 @@
 """Rounds of training, shared between threads.
 
 A round is a part of the text on each desk. In a deterministic training the threads meet between laying out, training
-and merging (`parts.py`), and the number of desks is a setting; in a free one (`fast`) each thread has one desk and goes
-ahead as it can.
+and merging (`parts.py`), and the number of desks is a setting; with `fast` there are as many desks as threads, and one
+alone changes the model in place.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import Event
 from typing import Any, NamedTuple
 
 import numpy
@@ -37,7 +38,7 @@ _SMALL_VOCABULARY = 2000  # below it desks would have too few words of their own
 _SMALL_TEXT = 200_000  # words; below it one desk is fast enough, and plain gradient descent
 _WORDS_A_DESK = 16  # the fewest that a desk may have to draw negatives from in a round
 _PART_WORDS, _LEAST_PART_WORDS = 400, 100
-_FREE_PART_WORDS = 2000
+_IN_PLACE_PART_WORDS = 2000
 _GROUP = 4  # at least so many words share an entry of the noise table, so that more of it stays in the cache
 _MOST_WORDS_OF_FULL_SOFTMAX = 50_000
 _SETTLING = 1.0  # how far of its way a row goes in an occurrence of its word, divided by the learning rate
@@ -82,7 +83,7 @@ class Rounds:
         threads: wanted; no more than there are desks are used.
 
     Raises:
-        UserError: for a full softmax over too many words.
+        UserError: for a full softmax over too many words, or a model too large for the memory.
     """
 
     def __init__(self, text: EncodedText, config: VectorsConfig, threads: int) -> None:
@@ -90,15 +91,23 @@ class Rounds:
         vocab_size, words = len(text.words), len(text.ids.ids)
         sampled = config.objective == "negative-sampling"
         small = vocab_size < _SMALL_VOCABULARY or words < _SMALL_TEXT
-        wanted = min(config.desks or (1 if small else DESKS), max(1, vocab_size // _WORDS_A_DESK)) if sampled else 1
-        self.copying = not config.fast and wanted > 1
-        borders = cut_into_parts(text.ids.ends, config.part_words or _part_words(words, config.fast))
-        n_desks = min(threads, max(1, len(borders) - 1)) if config.fast else wanted
+        asked = threads if config.fast else config.desks or (1 if small else DESKS)
+        n_desks = min(asked, max(1, vocab_size // _WORDS_A_DESK)) if sampled else 1
+        self.copying = n_desks > 1
+        in_place = config.fast and not self.copying
+        borders = cut_into_parts(text.ids.ends, config.part_words or _part_words(words, in_place))
         self.threads = min(threads, n_desks)
         self.rounds = -(-(len(borders) - 1) // n_desks)
         keep = keep_thresholds(keep_probabilities(text.counts, config.sample, config.sample_formula))
         self.text = Text(text.ids.ids, text.ids.ends, borders, keep)
-        self.model = Model(new_rows(vocab_size, config.d), new_rows(vocab_size, config.d))
+        try:
+            self.model = Model(new_rows(vocab_size, config.d), new_rows(vocab_size, config.d))
+        except MemoryError as error:
+            raise UserError(
+                f"there is no room in memory for two matrices of {vocab_size:,} words by {config.d:,} numbers, "
+                f"{8 * vocab_size * config.d / 1e9:,.1f} GB",
+                hint="Lower d, raise min_count, or give max_vocab.",
+            ) from error
         self._targets: NamedTuple
         self._run: Any
         if sampled:
@@ -115,15 +124,21 @@ class Rounds:
                 )
             self._targets = huffman_tree(text.counts)
             self._run = softmax_rounds
-        self.desks = new_desks(
-            n_desks,
-            int(numpy.diff(borders).max()) + 2 * config.window,
-            vocab_size,
-            config.d,
-            window=config.window,
-            negative=config.negative,
-            copying=self.copying,
-        )
+        try:
+            self.desks = new_desks(
+                n_desks,
+                int(numpy.diff(borders).max()) + 2 * config.window,
+                vocab_size,
+                config.d,
+                window=config.window,
+                negative=config.negative,
+                copying=self.copying,
+            )
+        except MemoryError as error:
+            raise UserError(
+                f"there is no room in memory for {n_desks} parts of {int(numpy.diff(borders).max()):,} words at a time",
+                hint="Lower part_words, desks or d.",
+            ) from error
         self._pool: ThreadPoolExecutor | None = None
         self._gathering = new_meeting()
         self._planned: tuple[int, Plan] | None = None
@@ -150,11 +165,29 @@ class Rounds:
         if self._pool is None:
             self._work(plan, first, last, 0)
         else:
-            jobs = [self._pool.submit(self._work, plan, first, last, thread) for thread in range(self.threads)]
-            for job in jobs:
-                job.result()
+            self._work_together(plan, first, last)
         loss = sum(loss_of(of_desk) for of_desk in self.desks.loss) + float(self.desks.nats.sum())
         return RoundResult(loss, int(self.desks.counts[:, 2].sum()), int(self.desks.counts[:, 3].sum()))
+
+    def _work_together(self, plan: Plan, first: int, last: int) -> None:
+        """Do some rounds by all threads, which begin only when each of them is there: they wait for one another."""
+        assert self._pool is not None
+        begin, given_up = Event(), Event()
+
+        def work(thread: int) -> None:
+            begin.wait()
+            if not given_up.is_set():
+                self._work(plan, first, last, thread)
+
+        try:
+            jobs = [self._pool.submit(work, thread) for thread in range(self.threads)]
+        except BaseException:
+            given_up.set()
+            raise
+        finally:
+            begin.set()
+        for job in jobs:
+            job.result()
 
     def _work(self, plan: Plan, first: int, last: int, thread: int) -> None:
         """Do a thread's share of some rounds."""
@@ -204,8 +237,8 @@ def loss_of(product: NDArray[numpy.float32]) -> float:
     return float(-numpy.log(mantissas).sum() - numpy.log(2) * exponents.sum(dtype=numpy.int64))
 
 
-def _part_words(words: int, fast: bool) -> int:
+def _part_words(words: int, in_place: bool) -> int:
     """Return how many words a part has: few where there are few, so that rounds are many."""
-    if fast:
-        return max(_LEAST_PART_WORDS, min(_FREE_PART_WORDS, words // 500))
+    if in_place:
+        return max(_LEAST_PART_WORDS, min(_IN_PLACE_PART_WORDS, words // 500))
     return max(_LEAST_PART_WORDS, min(_PART_WORDS, words // 4000))

@@ -29,13 +29,20 @@ def segmenter(name: str) -> Segmenter:
     """
     if name in SEGMENTERS:
         return SEGMENTERS[name]()
-    if Path(name).is_file():
+    if _is_file(name):
         return _pieces(Path(name))
     raise UserError(
         f"unknown tokenizer {name!r}",
         where="--tokenizer",
         hint=f"Use {', '.join(SEGMENTERS)}, or the tokenizer.json of a model.",
     )
+
+
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except (OSError, ValueError):  # far too long, or with a NUL in it
+        return False
 
 
 def _characters() -> Segmenter:

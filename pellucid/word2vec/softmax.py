@@ -13,7 +13,7 @@ from numba import int64, uint64
 
 from pellucid import lanes
 from pellucid.kernels import kernel, kernel_using
-from pellucid.word2vec import parts, updates
+from pellucid.word2vec import drawing, parts, updates
 from pellucid.word2vec.parts import lay_out, step_of
 
 __all__ = ["full_step", "path_step", "softmax_rounds"]
@@ -89,7 +89,7 @@ def _predict(
     return path_step(h, outputs, tree, target, rate, change)
 
 
-@kernel_using(lanes, parts, updates)
+@kernel_using(drawing, lanes, parts, updates)
 def softmax_rounds(
     text: Any,
     inputs: Any,

@@ -105,7 +105,7 @@ def stability(
     documents: Documents = "auto",
     confidence: float = 0.95,
     threads: int | None = None,
-    on_run: Callable[[int], None] | None = None,
+    on_run: Callable[[int], object] | None = None,
     **settings: Any,
 ) -> Stability:
     """Train `runs` times on documents drawn with replacement; return intervals for neighbours and scores.
@@ -117,17 +117,24 @@ def stability(
         text: as for `WordVectors.train`.
         words: whose neighbours are asked for.
         n: how many neighbours.
-        measures: scores of interest, each a function of vectors, as `lambda v: v.similarity("king", "queen")`.
+        measures: scores of interest, each a function of vectors, as `lambda v: v.similarity("king", "queen")`; called
+            once more at first, on untrained vectors, so that a word that is not there is told before the trainings.
         documents: what a document is; for sentences that are lists, a sentence is one.
         confidence: share of the runs that the bounds enclose.
-        on_run: called after each run, with its number from 1.
+        on_run: called after each run, with its number from 1; if it returns True, from the second run on, no more
+            runs follow, and the result is that of those so far.
         settings: fields of `VectorsConfig`.
 
     Raises:
         UserError: for a word that is not in the vocabulary, fewer than 2 runs or documents, or as `WordVectors.train`.
     """
-    if runs < 2 or not 0 < confidence < 1 or n < 1:
-        raise UserError(f"expected 2 runs or more, 0 < confidence < 1 and n ≥ 1, got {runs}, {confidence} and {n}")
+    if runs < 2:
+        raise UserError(f"expected 2 runs or more, got {runs}", hint="25 give an interval that is worth its name.")
+    if not 0 < confidence < 1:
+        raise UserError(f"expected a confidence between 0 and 1, got {confidence}", hint="0.95 is the custom.")
+    if n < 1:
+        raise UserError(f"expected a number of neighbours from 1 on, got {n}")
+    words = [words] if isinstance(words, str) else list(words)
     if not words and not measures:
         raise UserError("nothing is asked about", hint="Give words whose neighbours matter, or measures.")
     config, asked = vectors_config(settings), dict(measures or {})
@@ -142,24 +149,27 @@ def stability(
                 f"resampling needs documents, and by {kind} the text has one",
                 hint="Say what a document is, `--documents lines`, or give several files.",
             )
-        vocabulary = None
+        if asked:
+            untrained = Training(encoded, config, threads=threads).vectors()
+            for measure in asked.values():
+                measure(untrained)
+        done = 0
         for run in range(runs):
             vectors = _trained_on_resample(encoded, ends, config, Path(folder), run, threads)
-            vocabulary = vectors.vocabulary
+            done += 1
             for word in words:
                 cosines[word].append(_all_cosines(vectors, word))
             for name, measure in asked.items():
                 scores[name].append(float(measure(vectors)))
-            if on_run is not None:
-                on_run(run + 1)
-    assert vocabulary is not None
+            if on_run is not None and on_run(done) is True and done >= 2:
+                break
     return Stability(
         neighbours={
-            word: _stable_neighbours(list(vocabulary), numpy.stack(found), n, confidence)
+            word: _stable_neighbours(encoded.words, numpy.stack(found), n, confidence)
             for word, found in cosines.items()
         },
         measures={name: _interval(numpy.array(values), confidence) for name, values in scores.items()},
-        runs=runs,
+        runs=done,
         documents=len(ends),
         document=kind,
         confidence=confidence,
@@ -197,7 +207,8 @@ def _known(words: Sequence[str], text: EncodedText) -> None:
         raise UserError(
             f"{', '.join(map(repr, unknown[:5]))} {'is' if len(unknown) == 1 else 'are'} not among the "
             f"{len(text.words):,} words",
-            hint="Words are compared letter by letter, capitals too; rare ones are left out by min_count.",
+            hint="Words are compared letter by letter, capitals too; rare ones are left out by min_count. Chinese "
+            "needs a tokenizer: rjieba, or characters.",
         )
 
 

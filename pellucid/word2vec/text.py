@@ -7,6 +7,7 @@ it is.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy
 from numpy.typing import NDArray
 
-from pellucid.corpus.text_files import read_blocks, read_lines, refuse_utf16
+from pellucid.corpus.text_files import likely_encoding, read_blocks, read_lines, refuse_utf16
 from pellucid.errors import UserError
 from pellucid.storage.id_store import IdStore, IdStoreWriter
 from pellucid.word2vec.segmenting import Segmenter, segmenter
@@ -57,6 +58,14 @@ class EncodedText:
     words_read: int
     different: int
 
+    def fingerprint(self) -> str:
+        """Return a sum of all of it: two texts that have the same are the same."""
+        content = hashlib.sha256("\n".join(map(repr, self.words)).encode("utf-8", "surrogatepass"))
+        for array in (self.counts, self.ids.ends, self.ids.ids):
+            for begin in range(0, len(array), _BLOCK):
+                content.update(numpy.ascontiguousarray(array[begin : begin + _BLOCK]).data)
+        return content.hexdigest()
+
     def sentences(self) -> Iterator[list[str]]:
         """Yield the sentences as lists of words."""
         for sentence in self.ids:
@@ -69,6 +78,12 @@ def files_of(text: Source) -> list[Path] | None:
     Raises:
         UserError: for what is neither.
     """
+    if isinstance(text, str) and any(map(str.isspace, text)) and not _exists(text):
+        raise UserError(
+            f"no such file: {text[:80]!r}",
+            hint="One string is a file's name. A text at hand is given as lists of words: "
+            "[line.split() for line in text.splitlines()].",
+        )
     if isinstance(text, str | Path):
         return [Path(text)]
     if isinstance(text, bytes | bytearray | dict) or not isinstance(text, Iterable):
@@ -81,6 +96,13 @@ def files_of(text: Source) -> list[Path] | None:
     return None
 
 
+def _exists(name: str) -> bool:
+    try:
+        return Path(name).exists()
+    except (OSError, ValueError):  # far too long, or with a NUL in it
+        return False
+
+
 def encode_text(
     text: Source,
     folder: Path,
@@ -89,6 +111,7 @@ def encode_text(
     lowercase: bool = False,
     min_count: int = 5,
     max_vocab: int | None = None,
+    drop_punctuation: bool = False,
     known: Iterable[str] = (),
     on_progress: Callable[[int], None] | None = None,
 ) -> EncodedText:
@@ -101,6 +124,7 @@ def encode_text(
         lowercase: whether capitals become small letters.
         min_count: words that stand in the text less often are left out.
         max_vocab: how many words are kept, the most frequent ones; None for all.
+        drop_punctuation: whether words without a letter or a digit are left out.
         known: words that are kept however rare they are, where they stand in the text at all.
         on_progress: called with numbers of bytes (of files) or words (of sentences) read since the last call.
 
@@ -118,6 +142,8 @@ def encode_text(
             lines = _lines(files, segmenter(tokenizer), on_progress)
             counted = _read_sentences(lines, writer, lowercase, None)
         numbers = writer.close()
+    if drop_punctuation:
+        counted = _without_punctuation(counted)
     order = _chosen(counted, min_count, max_vocab, frozenset(known), files)
     new_number = numpy.full(len(counted.words), -1, numpy.int32)
     new_number[order] = numpy.arange(len(order), dtype=numpy.int32)
@@ -130,7 +156,8 @@ def encode_text(
     numbers.remove()
     words_read = int(counted.counts.sum())
     words = tuple(counted.words[number] for number in order.tolist())
-    return EncodedText(words, counted.counts[order], store, words_read, len(counted.words))
+    _refuse_surrogates(words)
+    return EncodedText(words, counted.counts[order], store, words_read, int((counted.counts > 0).sum()))
 
 
 def _read_words(files: Sequence[Path], writer: IdStoreWriter, on_progress: Callable[[int], None] | None) -> Counted:
@@ -138,19 +165,21 @@ def _read_words(files: Sequence[Path], writer: IdStoreWriter, on_progress: Calla
     table = WordTable()
     for file in files:
         blocks = read_blocks(file)
-        rest = next(blocks, b"")
+        rest = _beginning(blocks)
         refuse_utf16(file, rest)
         begun = len(rest)
+        ended = not begun or rest.endswith(b"\n")  # whether all that was read so far is whole lines
         rest = rest.removeprefix(_MARK)
         open_words = 0  # of the sentence that has not ended yet
         kept: list[NDArray[numpy.int32]] = []
         for block in chain(blocks, [None]):
             scan = table.scan(rest, block is None)
+            ended = block.endswith(b"\n") if block else ended
             kept.append(scan.numbers)
             if len(scan.ends) or block is None:
                 whole = numpy.concatenate(kept)
                 ends = scan.ends + open_words
-                if block is None and len(whole) > (ends[-1] if len(ends) else 0):
+                if block is None and not ended:
                     ends = numpy.append(ends, len(whole))
                 last = int(ends[-1]) if len(ends) else 0
                 writer.extend(whole[:last], numpy.diff(ends, prepend=0))
@@ -172,6 +201,14 @@ def _read_words(files: Sequence[Path], writer: IdStoreWriter, on_progress: Calla
         return Counted(b"\n".join(words).decode("utf-8").split("\n") if words else [], table.counts)
     except UnicodeDecodeError as error:
         raise _not_utf8(files) from error
+
+
+def _beginning(blocks: Iterator[bytes]) -> bytes:
+    """Return the first block with enough in it for a mark; of packed files blocks may be empty."""
+    begun = b""
+    while len(begun) < len(_MARK) and (block := next(blocks, None)) is not None:
+        begun += block
+    return begun
 
 
 def _read_sentences(
@@ -218,6 +255,18 @@ def _checked(sentences: Iterable[Any]) -> Iterator[list[str]]:
         yield words
 
 
+def _refuse_surrogates(words: Sequence[str]) -> None:
+    """Refuse before the training what no file could hold after it."""
+    try:
+        "".join(words).encode("utf-8")
+    except UnicodeEncodeError as error:
+        bad = next(word for word in words if any("\ud800" <= letter <= "\udfff" for letter in word))
+        raise UserError(
+            f"the word {bad!r} holds a lone surrogate: half a character, which no file can hold",
+            hint="Read its text again as UTF-8, or leave the word out.",
+        ) from error
+
+
 def _lines(files: Sequence[Path], cut: Segmenter, on_progress: Callable[[int], None] | None) -> Iterator[list[str]]:
     for file in files:
         for number, line in read_lines(file):
@@ -232,15 +281,21 @@ def _lines(files: Sequence[Path], cut: Segmenter, on_progress: Callable[[int], N
                 on_progress(len(line) + 1)
 
 
+def _without_punctuation(counted: Counted) -> Counted:
+    """Return the counts without those of words that have no letter and no digit, as if they did not stand there."""
+    named = numpy.fromiter((any(map(str.isalnum, word)) for word in counted.words), numpy.bool_, len(counted.words))
+    return Counted(counted.words, numpy.where(named, counted.counts, 0))
+
+
 def _chosen(
     counted: Counted, min_count: int, max_vocab: int | None, known: frozenset[str], files: list[Path] | None
 ) -> NDArray[numpy.int64]:
     """Return the numbers of the words that are kept, by falling count, of equals the one seen first."""
     counts = counted.counts
     order = numpy.argsort(-counts, kind="stable")
-    keep = counts >= min_count
+    keep = counts >= max(min_count, 1)
     if known:
-        keep |= numpy.fromiter((word in known for word in counted.words), numpy.bool_, len(counted.words))
+        keep |= (counts > 0) & numpy.fromiter((word in known for word in counted.words), numpy.bool_, len(counts))
     order = order[keep[order]][:max_vocab]
     if len(order) >= 2:
         return order
@@ -282,6 +337,6 @@ def _not_utf8(files: Sequence[Path]) -> UserError:
                 return UserError(
                     "a line is not UTF-8",
                     where=f"{file}:{number}",
-                    hint="Convert the file, as with `iconv -f LATIN1 -t UTF-8`, or mend the line.",
+                    hint=f"Convert the file, as with `iconv -f {likely_encoding(line)} -t UTF-8`, or mend the line.",
                 )
     raise AssertionError("words that are not UTF-8 in lines that are")

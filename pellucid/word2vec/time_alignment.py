@@ -86,6 +86,8 @@ class TimeAlignment:
 
     def most_moved(self, n: int = 10) -> list[Moved]:
         """Return the `n` words that moved least like their peers: by p, then by change."""
+        if n < 0:
+            raise UserError(f"expected a number of words, got {n}")
         order = numpy.lexsort((-self.change, self.p_values))[:n]
         return [Moved(self.words[i], float(self.change[i]), float(self.p_values[i])) for i in order]
 
@@ -145,7 +147,7 @@ def align(
     left, _, right = numpy.linalg.svd(x[chosen].T @ y[chosen])
     rotation: Floats = left @ right
     turned = x @ rotation
-    change = 1 - (turned * y).sum(axis=1)
+    change = numpy.clip(1 - (turned * y).sum(axis=1), 0, 2)  # a rounding may lead out
     p_values = numpy.empty(len(words))
     for group in _groups(_order_of_frequency(before, after, rows), peers):
         p_values[group] = _p_values(turned[group], y[group] - turned[group])

@@ -12,6 +12,7 @@ same vectors, whatever the number of threads, unless the setting `fast` is on.
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 import tempfile
@@ -26,6 +27,7 @@ from numpy.typing import NDArray
 
 from pellucid.errors import UserError
 from pellucid.randomness import generator
+from pellucid.storage.checkpoints import Checkpoint
 from pellucid.word2vec.config import VectorsConfig, vectors_config
 from pellucid.word2vec.phrases import phrases_of
 from pellucid.word2vec.rounds import RoundResult, Rounds
@@ -35,9 +37,20 @@ from pellucid.word2vec.vectors import WordVectors
 if TYPE_CHECKING:
     from pellucid.word2vec.rounds import Model
 
-__all__ = ["Training", "VectorsStep", "encoded_for", "train_vectors"]
+__all__ = ["Training", "VectorsStep", "encoded_for", "inherited", "train_vectors"]
 
 _SECONDS_A_STEP = 0.5
+_INHERITED = (
+    "model",
+    "objective",
+    "tokenizer",
+    "lowercase",
+    "drop_punctuation",
+    "phrases",
+    "phrase_score",
+    "phrase_threshold",
+)
+_COUNTERS = ("_epoch", "_round", "_words", "_steps", "_predictions", "_seconds", "_loss")
 
 
 @dataclass(frozen=True)
@@ -49,7 +62,8 @@ class VectorsStep:
         epoch: the pass over the text that was under way, from 0.
         loss: nats a prediction, mean since the last record; a prediction is a pair of centre and context for skip-gram,
             and a centre for CBOW. It is taken before the update that it leads to.
-        epoch_loss: the mean of the whole pass, with its last record; None otherwise.
+        epoch_loss: the mean of the whole pass, with its last record; None otherwise, and for a pass in which
+            sub-sampling left nothing to predict.
         learning_rate: at the end of the record.
         words: read so far, all passes together, those that were sub-sampled included.
         seconds: since the start.
@@ -78,8 +92,13 @@ class Training:
         start: vectors to go on with. Words that both have keep their rows, words that only the text has are added
             behind them, and words that only the vectors have stay as they are.
 
+    Attributes:
+        matched: how many of the text's words have their rows from `start`.
+        losses: that of each pass so far, nats a prediction; None of a pass in which sub-sampling left nothing to
+            predict, as of a text of very few words.
+
     Raises:
-        UserError: if there is nothing to learn from, or `start` does not fit the settings.
+        UserError: if there is nothing to learn from, or `start` does not fit the settings or holds what is not finite.
     """
 
     def __init__(
@@ -98,11 +117,18 @@ class Training:
         self.text = text
         self.config = config
         self.start = start
-        self.losses: list[float] = []
-        self._trainer = Rounds(text, config, threads or os.cpu_count() or 1)
-        self._first_rows(self._trainer.model)
+        self.losses: list[float | None] = []
+        if start is not None:
+            _ = start.directions  # measured, so that what is not finite is refused
+        self._trainer = Rounds(text, config, threads or _cores())
+        self.matched = self._first_rows(self._trainer.model)
         self._epoch = self._round = self._words = self._steps = self._predictions = 0
         self._seconds = self._loss = 0.0
+        self._whole = True
+
+    def prepare(self) -> None:
+        """Fetch the machine code, or compile it: once on a machine, some twenty seconds."""
+        self._trainer.run(self._epoch, 0, 0, self._learning_rates)
 
     @property
     def threads(self) -> int:
@@ -116,13 +142,20 @@ class Training:
 
     def __iter__(self) -> Iterator[VectorsStep]:
         """Train, and yield a record about twice a second and at the end of each pass."""
+        if not self._whole:
+            raise UserError(
+                "the training was broken off in the middle of a round",
+                hint="Make it anew, or go on from a checkpoint; its vectors can be taken as they are.",
+            )
         at_once = 1
+        self.prepare()
         with self._trainer.started() as trainer:
-            trainer.run(self._epoch, 0, 0, self._learning_rates)  # fetches or compiles the machine code
             while self._epoch < self.config.epochs:
                 clock = time.monotonic()
                 last = min(trainer.rounds, self._round + at_once)
+                self._whole = False  # until these rounds are done
                 result = trainer.run(self._epoch, self._round, last, self._learning_rates)
+                self._whole = True
                 seconds = max(time.monotonic() - clock, 1e-9)
                 step = self._counted(result, last, seconds)
                 at_once = max(1, min(2 * at_once, round(at_once * _SECONDS_A_STEP / seconds)))
@@ -137,8 +170,10 @@ class Training:
         self._loss += result.loss
         self._predictions += result.predictions
         self._round = last
+        epoch_loss = None
         if ended:
-            self.losses.append(self._loss / max(self._predictions, 1))
+            epoch_loss = self._loss / self._predictions if self._predictions else None
+            self.losses.append(epoch_loss)
             self._epoch, self._round, self._loss, self._predictions = epoch + 1, 0, 0.0, 0
         loss = result.loss / max(result.predictions, 1)
         self._check_finite(loss)
@@ -146,7 +181,7 @@ class Training:
             step=self._steps,
             epoch=epoch,
             loss=loss,
-            epoch_loss=self.losses[-1] if ended else None,
+            epoch_loss=epoch_loss,
             learning_rate=float(self._learning_rates(numpy.array(self.progress))),
             words=self._words,
             seconds=self._seconds,
@@ -154,9 +189,70 @@ class Training:
             progress=self.progress,
         )
 
+    def checkpoint(self) -> Checkpoint:
+        """Return all that is needed to go on from here, in another process, as if nothing had happened."""
+        from torch import from_numpy
+
+        inputs, outputs = self._trainer.model.matrices(self.config.d)
+        counters = {name: getattr(self, name) for name in _COUNTERS}
+        state = {"counters": counters, "losses": self.losses, "begun_with": self._begun_with()}
+        return Checkpoint(self._steps, {"inputs": from_numpy(inputs), "outputs": from_numpy(outputs)}, {}, state)
+
+    def go_on_from(self, checkpoint: Checkpoint) -> None:
+        """Take the training up where a checkpoint of it was made; the number of threads may be another.
+
+        Raises:
+            UserError: if the checkpoint is of another text, of other settings, or of other vectors to start from.
+        """
+        try:
+            now, then = self._begun_with(), dict(checkpoint.state["begun_with"])
+            if now != then:
+                raise UserError(
+                    f"the training was begun with {_difference(then, now)}",
+                    hint="Go on with the same text and settings, or start anew with `--overwrite`.",
+                )
+            matrices = [checkpoint.model[name].numpy() for name in ("inputs", "outputs")]
+            counters = {name: checkpoint.state["counters"][name] for name in _COUNTERS}
+            losses = [None if loss is None else float(loss) for loss in checkpoint.state["losses"]]
+            rounds, words = self._trainer.rounds, len(self.text.ids.ids) * self.config.epochs
+            if not (
+                all(matrix.shape == (len(self.text.words), self.config.d) for matrix in matrices)
+                and 0 <= counters["_epoch"] < self.config.epochs
+                and 0 <= counters["_round"] < rounds
+                and 0 <= counters["_words"] <= words
+            ):
+                raise ValueError("its numbers do not fit the text")
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise UserError(
+                f"the checkpoint of step {checkpoint.step} is damaged: {error}",
+                hint="Start anew with `--overwrite`.",
+            ) from error
+        for rows, matrix in zip(self._trainer.model, matrices, strict=True):
+            rows[:, : self.config.d] = matrix
+        for name, value in counters.items():
+            setattr(self, name, value)
+        self.losses = losses
+
+    def _begun_with(self) -> dict[str, Any]:
+        """Return what a training that goes on must have been begun with."""
+        settings = self.config.model_dump(mode="json")
+        if self.config.fast:  # each thread has its own share of the rounds
+            settings["threads"] = self.threads
+        return {
+            "settings": settings,
+            "text": self.text.fingerprint(),
+            "start": None if self.start is None else _fingerprint(self.start),
+        }
+
     def vectors(self) -> WordVectors:
-        """Return the vectors as they are now, the most frequent word first."""
+        """Return the vectors as they are now, the most frequent word first.
+
+        Raises:
+            UserError: if one of their numbers is not finite.
+        """
         inputs, outputs_or_nodes = self._trainer.model.matrices(self.config.d)
+        if not (numpy.isfinite(inputs).all() and numpy.isfinite(outputs_or_nodes).all()):
+            raise self._left_the_finite()
         # A tree's nodes are no words: their rows are of no use without the tree.
         outputs = None if self.config.objective == "hierarchical-softmax" else outputs_or_nodes
         words = list(self.text.words)
@@ -169,7 +265,7 @@ class Training:
             "words_read": self.text.words_read,
             "different_words": self.text.different,
             "sentences": len(self.text.ids),
-            "losses": [round(loss, 6) for loss in self.losses],
+            "losses": [None if loss is None else round(loss, 6) for loss in self.losses],
             "progress": self.progress,
         }
         return WordVectors(words, inputs, outputs, counts, about)
@@ -180,26 +276,33 @@ class Training:
 
     def _check_finite(self, loss: float) -> None:
         if not math.isfinite(loss) or not self._trainer.model.finite():
-            raise UserError(
-                f"the vectors have left the finite numbers (loss {loss})",
-                hint=f"Lower the learning rate: it was {self.config.first_learning_rate}.",
-            )
+            raise self._left_the_finite()
 
-    def _first_rows(self, model: Model) -> None:
-        """Fill input vectors with random numbers from −1/2d to 1/2d, as word2vec does; output vectors start at 0."""
+    def _left_the_finite(self) -> UserError:
+        return UserError(
+            "the vectors have left the finite numbers",
+            hint=f"Lower the learning rate: it was {self.config.first_learning_rate}.",
+        )
+
+    def _first_rows(self, model: Model) -> int:
+        """Fill input vectors with random numbers from −1/2d to 1/2d, as word2vec does; output vectors start at 0.
+
+        Returns how many words have their rows from the vectors to go on with instead.
+        """
         draw = generator(self.config.seed, "first vectors")
         d = self.config.d
         for begin in range(0, len(model.inputs), 1 << 14):
             block = model.inputs[begin : begin + (1 << 14), :d]
             block[:] = (draw.random(block.shape, numpy.float32) - 0.5) / d
         if self.start is None:
-            return
+            return 0
         found = [self.start.vocabulary.find(word) for word in self.text.words]
         here = numpy.array([n for n, row in enumerate(found) if row is not None], numpy.int64)
         rows = numpy.array([row for row in found if row is not None], numpy.int64)
         model.inputs[here, :d] = self.start.input_vectors[rows]
         if self.start.output_vectors is not None and self.config.objective != "hierarchical-softmax":
             model.outputs[here, :d] = self.start.output_vectors[rows]
+        return len(here)
 
     def _joined(
         self, inputs: NDArray[numpy.float32], outputs: NDArray[numpy.float32] | None
@@ -228,11 +331,42 @@ class Training:
         return words, joined(old.input_vectors, inputs), whole_outputs, counts
 
 
+def inherited(start: WordVectors) -> dict[str, Any]:
+    """Return what a training that goes on from vectors does as theirs did: width, model, and how the text is cut."""
+    then = start.metadata.get("training")
+    settings = {name: then[name] for name in _INHERITED if name in then} if isinstance(then, dict) else {}
+    return {**settings, "d": start.d}
+
+
+def _difference(then: dict[str, Any], now: dict[str, Any]) -> str:
+    """Say in words what is not the same."""
+    before, after = then["settings"], now["settings"]
+    other = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+    if other:
+        return ", ".join(f"{name} = {before[name]}" if name in before else f"no {name}" for name in other)
+    return "another text" if then["text"] != now["text"] else "other vectors to start from (`--from`)"
+
+
+def _fingerprint(vectors: WordVectors) -> str:
+    content = hashlib.sha256(vectors.vocabulary.letters.tobytes())
+    for matrix in (vectors.input_vectors, vectors.output_vectors):
+        for begin in range(0, 0 if matrix is None else len(matrix), 1 << 14):
+            content.update(numpy.ascontiguousarray(matrix[begin : begin + (1 << 14)]).data)  # type: ignore[index]
+    return content.hexdigest()
+
+
+def _cores() -> int:
+    """Return how many cores this process may use, which may be fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def train_vectors(
     text: Source,
     *,
     threads: int | None = None,
-    start: WordVectors | None = None,
+    start: WordVectors | str | Path | None = None,
     on_step: Callable[[VectorsStep], None] | None = None,
     **settings: Any,
 ) -> WordVectors:
@@ -241,18 +375,18 @@ def train_vectors(
     Args:
         text: a file, several files as a list of `Path`, or sentences that are lists of words.
         threads: how many threads work; all cores unless given.
-        start: vectors to go on with; see `Training`.
+        start: vectors to go on with, or where they are; see `Training`.
         on_step: called with each record.
-        settings: fields of `VectorsConfig`; `d` is that of `start` unless given.
+        settings: fields of `VectorsConfig`; those that `inherited` names are as in `start` unless given.
 
     Raises:
         UserError: for a setting that there is not, or a text that there is nothing to learn from.
     """
     if threads is not None and threads < 1:
         raise UserError(f"expected at least one thread, got {threads}")
-    if start is not None:
-        settings.setdefault("d", start.d)
-    config = vectors_config(settings)
+    if isinstance(start, str | Path):
+        start = WordVectors.load(start)
+    config = vectors_config(settings if start is None else {**inherited(start), **settings})
     with tempfile.TemporaryDirectory(prefix="pellucid-") as folder:
         training = Training(encoded_for(text, config, Path(folder), start), config, threads=threads, start=start)
         for step in training:
@@ -279,6 +413,7 @@ def encoded_for(
             tokenizer=tokenizer,
             lowercase=lowercase,
             min_count=1,
+            drop_punctuation=config.drop_punctuation,
             on_progress=None if number else on_progress,
         )
         phrases = phrases_of(
@@ -292,6 +427,7 @@ def encoded_for(
         lowercase=config.lowercase,
         min_count=config.min_count,
         max_vocab=config.max_vocab,
+        drop_punctuation=config.drop_punctuation,
         known=() if start is None else start.words,
         on_progress=on_progress,
     )

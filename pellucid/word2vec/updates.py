@@ -11,6 +11,7 @@ off after each into an integer, so that it never leaves the range of a float; tw
 """
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 from llvmlite import ir
@@ -22,12 +23,14 @@ from pellucid.lanes import (
     ROW_BYTES,
     Builder,
     Floats,
+    Int64,
     Ints,
     Value,
     address_at,
     along_row,
     broadcast,
     constant,
+    for_each,
     instruction,
     lane_sums,
     load,
@@ -44,7 +47,7 @@ from pellucid.lanes import (
     variables,
 )
 
-__all__ = ["TARGETS_AT_ONCE", "add_movement", "copy_row", "prefetch_row", "update_mean", "update_pairs"]
+__all__ = ["TARGETS_AT_ONCE", "add_movement", "copy_row", "prefetch_row", "repeated", "update_mean", "update_pairs"]
 
 TARGETS_AT_ONCE = 8  # at most; two inputs' scores then fill a vector
 _ERRORS_BYTES = 4 * TARGETS_AT_ONCE  # an input has
@@ -149,13 +152,16 @@ def update_mean(
         others = [address_at(builder, targets, constant(j)) for j in range(n)]
         mean, change = own_row(builder, length), own_row(builder, length)
         along_row(builder, length, lambda offset: builder.store(splat(0), mean(offset)))
-        with cgutils.for_range(builder, n_inputs) as loop:
-            own = address_at(builder, inputs, loop.index)
 
-            def add_input(offset: Value) -> None:
+        def add_input(index: Value) -> None:
+            own = address_at(builder, inputs, index)
+
+            def add(offset: Value) -> None:
                 builder.store(builder.fadd(builder.load(mean(offset)), load(builder, own, offset)), mean(offset))
 
-            along_row(builder, length, add_input)
+            along_row(builder, length, add)
+
+        for_each(builder, n_inputs, add_input)
         sums, weights = variables(builder, n), spread(builder, weight)
 
         def add_products(offset: Value) -> None:
@@ -179,13 +185,16 @@ def update_mean(
             builder.store(builder.fmul(moved, input_weights), change(offset))
 
         along_row(builder, length, move_targets)
-        with cgutils.for_range(builder, n_inputs) as loop:
-            own = address_at(builder, inputs, loop.index)
 
-            def move_input(offset: Value) -> None:
+        def move_input(index: Value) -> None:
+            own = address_at(builder, inputs, index)
+
+            def move(offset: Value) -> None:
                 store(builder, builder.fadd(load(builder, own, offset), builder.load(change(offset))), own, offset)
 
-            along_row(builder, length, move_input)
+            along_row(builder, length, move)
+
+        for_each(builder, n_inputs, move_input)
         return context.get_dummy_value()
 
     signature = types.void(
@@ -201,6 +210,26 @@ def update_mean(
         types.int64,
     )
     return signature, emit
+
+
+@instruction
+def repeated(typing_context: Any, n_targets: Any, targets: Any) -> Any:
+    """Return which false targets stand earlier in the list of addresses, too: bit k for target k.
+
+    The first is the true one, which none of the others equals.
+    """
+    n = _literal(n_targets)
+
+    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
+        rows = [address_at(builder, arguments[1], constant(j)) for j in range(n)]
+        found = constant(0)
+        for k in range(2, n):
+            same = [builder.icmp_signed("==", rows[k], rows[earlier]) for earlier in range(1, k)]
+            bit = builder.zext(reduce(builder.or_, same), Int64)
+            found = builder.or_(found, builder.shl(bit, constant(k)))
+        return found
+
+    return types.int64(n_targets, types.int64), emit
 
 
 @instruction

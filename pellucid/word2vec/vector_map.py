@@ -77,9 +77,11 @@ def draw_map(
         rows = rows[numpy.argsort(-vectors.counts[rows], kind="stable")]
     if len(rows) < 2:
         raise UserError("a map needs two words that point somewhere")
-    units = vectors.input_vectors[rows].astype(numpy.float32)
-    units /= numpy.sqrt((units * units).sum(axis=1, keepdims=True))
+    wide = vectors.input_vectors[rows].astype(numpy.float64)  # squares of small numbers vanish in float32
+    units = (wide / numpy.sqrt((wide * wide).sum(axis=1, keepdims=True))).astype(numpy.float32)
     explained = None
+    if method not in ("pca", "umap"):
+        raise UserError(f"unknown method {method!r} for a map", hint="Use pca or umap.")
     if method == "umap":
         places = _umap(units, seed)
     else:
@@ -117,7 +119,7 @@ def map_page(drawn: VectorMap, title: str) -> str:
     low, high = places.min(axis=0), places.max(axis=0)
     scaled = numpy.round((places - low) / max(float((high - low).max()), 1e-300) * 65535).astype("<u2")
     data = {
-        "title": title,
+        "title": title.encode("utf-8", errors="replace").decode("utf-8"),
         "words": list(drawn.words),
         "places": base64.b64encode(scaled.tobytes()).decode("ascii"),
         "neighbours": base64.b64encode(drawn.neighbours.astype("<i4").tobytes()).decode("ascii"),
@@ -125,7 +127,7 @@ def map_page(drawn: VectorMap, title: str) -> str:
         "method": drawn.method,
         "explained": drawn.explained,
     }
-    # Nothing in a word may end the script; a surrogate cannot be in one.
+    # Nothing in a word may end the script; half a character cannot be in one, but in a file's name.
     text = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c").replace("\u2028", "\\u2028")
     page = resources.files("pellucid.word2vec").joinpath("vector_map.html").read_text(encoding="utf-8")
     return page.replace("/*DATA*/null", text.replace("\u2029", "\\u2029"))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy
 from numpy.typing import ArrayLike, NDArray
@@ -43,6 +43,26 @@ Query = str | Sequence[str] | ArrayLike
 """A word, a list of words (the mean of their directions), or a vector [d]."""
 
 Floats = NDArray[numpy.float64]
+
+_METHODS_ELSEWHERE = {
+    "distance": "1 − similarity",
+    "doesnt_match": "odd_one_out",
+    "evaluate_word_analogies": "analogy_accuracy of pellucid.evaluation.word_vectors",
+    "evaluate_word_pairs": "similarity_correlation of pellucid.evaluation.word_vectors",
+    "get_vecattr": "counts[row(word)]",
+    "get_vector": "vectors[word]",
+    "index_to_key": "words",
+    "key_to_index": "row(word)",
+    "load_word2vec_format": "load",
+    "most_similar": "similar, and analogy for three words",
+    "most_similar_cosmul": 'analogy with method="3CosMul"',
+    "n_similarity": "similarity, of lists of words",
+    "save_word2vec_format": "save",
+    "similar_by_vector": "similar",
+    "similar_by_word": "similar",
+    "vectors": "input_vectors",
+    "wv": "the vectors themselves",
+}
 
 
 class UnknownWordError(UserError, KeyError):
@@ -160,7 +180,7 @@ class WordVectors:
         found = [self.vocabulary.find(word) for word in words]
         unknown = [word for word, row in zip(words, found, strict=True) if row is None]
         if unknown:
-            raise self._unknown(list(dict.fromkeys(unknown)))
+            raise self._unknown(unknown)
         return [row for row in found if row is not None]
 
     def similarity(self, one: Query, other: Query) -> float:
@@ -281,23 +301,31 @@ class WordVectors:
 
         return align(self, other, anchors=anchors, peers=peers)
 
+    def __getattr__(self, name: str) -> NoReturn:
+        """Say what a method of gensim's KeyedVectors is called here."""
+        here = _METHODS_ELSEWHERE.get(name)
+        hint = f"; it is {here} here" if here else ""
+        raise AttributeError(f"WordVectors has no {name}{hint}", name=name, obj=self)
+
     @classmethod
     def train(
         cls,
-        text: Source,
+        text: Source | None = None,
         *,
         threads: int | None = None,
-        start: WordVectors | None = None,
+        start: WordVectors | str | Path | None = None,
         on_step: Callable[[VectorsStep], None] | None = None,
         **settings: Any,
     ) -> WordVectors:
         """Learn vectors from a text; of the same text and settings come the same vectors, to the bit.
 
+        The text's words lie as numbers, 4 bytes each, in the system's folder for temporary files meanwhile (`TMPDIR`).
+
         Args:
             text: a file with a sentence a line, several files as a list of `Path`, or sentences that are lists of
-                words, also from a generator: the text is read once.
+                words, also from a generator: it is read once.
             threads: how many threads work, all cores unless given; the vectors do not depend on it.
-            start: vectors to go on with; their words keep their rows, new ones are added behind them.
+            start: vectors to go on with, or where they are; their words keep their rows, new ones come behind them.
             on_step: called with a record about twice a second: progress, loss, words a second.
             settings: as `d=100, model="skip-gram", window=5, negative=5, sample=1e-3, min_count=5, epochs=5, seed=1,
                 fast=False`; all of them are in `pellucid.word2vec.config.VectorsConfig`.
@@ -307,6 +335,11 @@ class WordVectors:
         """
         from pellucid.word2vec.training import train_vectors
 
+        if text is None:
+            raise UserError(
+                "there is no text to train on",
+                hint='It is the first argument, a file or sentences: WordVectors.train("corpus.txt", …).',
+            )
         return train_vectors(text, threads=threads, start=start, on_step=on_step, **settings)
 
     @staticmethod
@@ -328,6 +361,9 @@ class WordVectors:
             n: how many neighbours.
             measures: scores of interest, each a function of vectors; every one gets its interval.
             settings: as for `train`, and `documents`, `confidence`, `threads`, `on_run`: see `stability.stability`.
+
+        Raises:
+            UserError: for a word that is not in the vocabulary, fewer than 2 runs or documents, or as `train`.
         """
         from pellucid.word2vec.stability import stability
 
@@ -341,7 +377,7 @@ class WordVectors:
         Args:
             corpus: the files that the vectors were trained on, or others.
             examples: how many places each gets, at most.
-            reading: `tokenizer` and `lowercase`, as in the training.
+            reading: `tokenizer` and `lowercase`; as in the training unless given.
         """
         from pellucid.word2vec.concordance import neighbours_in_text
 
@@ -380,7 +416,7 @@ class WordVectors:
     def save(
         self,
         path: str | Path,
-        format: Format = "native",
+        format: Format | None = None,
         *,
         float16: bool = False,
         escape: bool = False,
@@ -390,7 +426,8 @@ class WordVectors:
         Args:
             path: a folder for the native form, which holds any word, output vectors, counts and metadata; a file for
                 the others, which hold words and input vectors only, packed if its name ends in `.gz`, `.xz` or `.zst`.
-            format: native, word2vec-text, word2vec-binary, glove or fasttext.
+            format: native, word2vec-text, word2vec-binary, glove or fasttext; by the name's ending unless given:
+                `.txt` is word2vec-text, `.bin` word2vec-binary, `.vec` fasttext, anything else native.
             float16: write two bytes a number (word2vec-binary only; not for gensim).
             escape: write spaces, line feeds and the like in words as `\s`, `\n`, …; without it, such words are refused
                 by all forms but the native one.
@@ -414,7 +451,7 @@ class WordVectors:
             row = int(measured.infinite[0])
             raise UserError(
                 f"the vector of {self.words[row]!r} (row {row}) holds a number that is not finite",
-                hint=f"{len(measured.infinite):,} vectors do; leave these words out, or train again.",
+                hint=f"{len(measured.infinite):,} of {len(self):,} do; leave these words out, or train again.",
             )
         return measured
 
@@ -457,6 +494,7 @@ class WordVectors:
 
     def cosines(self, words: Sequence[str], direction: Floats) -> Floats:
         """Return the cosine of each word with a direction of length 1, float64 [words]."""
+        words = [words] if isinstance(words, str) else words
         rows = self.rows(words)
         for word, row in zip(words, rows, strict=True):
             if self.directions.zero[row]:
@@ -470,11 +508,12 @@ class WordVectors:
         return self.rows(query) if _is_words(query) else []  # type: ignore[arg-type]
 
     def _unknown(self, words: list[Any]) -> UnknownWordError:
-        shown = ", ".join(map(repr, words[:5])) + (f" and {len(words) - 5:,} more" if len(words) > 5 else "")
+        names = list(dict.fromkeys(map(repr, words)))
+        shown = ", ".join(names[:5]) + (f" and {len(names) - 5:,} more" if len(names) > 5 else "")
         near = {word: nearest_spellings(self.vocabulary, word) for word in words[:3] if isinstance(word, str)}
         hints = [f"spelt most like {word!r}: {', '.join(map(repr, found))}" for word, found in near.items() if found]
         return UnknownWordError(
-            f"{shown} {'is' if len(words) == 1 else 'are'} not among the {len(self):,} words",
+            f"{shown} {'is' if len(names) == 1 else 'are'} not among the {len(self):,} words",
             hint="; ".join(hints) or "Words are compared letter by letter, capitals too; rare ones are often left out.",
         )
 

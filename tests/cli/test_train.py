@@ -99,7 +99,7 @@ def test_a_second_ctrl_c_breaks_off_at_once_and_says_what_is_kept(
 ) -> None:
     loss = TranslationTask.validation_loss
 
-    def second_time(*args: Any) -> float:
+    def second_time(*args: Any) -> float | None:
         monkeypatch.setattr(TranslationTask, "validation_loss", loss)
         stopped(TranslationTask, "validation_loss", times=2)
         return loss(*args)

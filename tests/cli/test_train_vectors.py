@@ -4,14 +4,19 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pellucid import WordVectors
+from pellucid.cli import console
 from pellucid.cli.app import main
+from pellucid.cli.stopping import Stop
 from pellucid.cli.vector_settings import VectorSettings
+from pellucid.cli.vectors_run import VectorsRun
+from pellucid.storage.model_folder import write_config
 from pellucid.word2vec.config import VectorsConfig
 from tests.conftest import ROOT, Run
 
@@ -62,10 +67,19 @@ def test_a_file_of_another_form_and_going_on(text: Path, tmp_path: Path) -> None
     [
         (["-o", "v"], 2, "no text was given"),
         (["nowhere.txt", "-o", "v"], 1, "no such file"),
+        (["words " * 100, "-o", "v"], 1, "name too long"),
+        (["text.txt", "-o", "v", "--training.epochs", "3"], 2, "flags without a dot, as --epochs 5"),
         (["text.txt", "-o", "v", "--window", "0"], 2, "window: input should be greater than or equal to 1"),
         (["text.txt", "-o", "v", "--learning-rate", "0.00001"], 2, "end_learning_rate 0.0001 is above"),
         (["text.txt", "-o", "v", "--tokenizer", "jieba"], 1, "unknown tokenizer 'jieba'"),
         (["text.txt", "-o", "text.txt", "--to", "glove"], 1, "text.txt exists already"),
+        (["text.txt", "-o", "text.txt", "--overwrite"], 1, "text.txt is the text to learn from"),
+        (["text.txt", "-o", "nowhere/v.bin"], 1, "nowhere does not exist"),
+        (["text.txt", "-o", "text.txt/v"], 1, "text.txt is a file"),
+        (["text.txt", "-o", "v.txt.gz", "--to", "native"], 1, "v.txt.gz sounds like a file"),
+        (["text.txt", "-o", "es-en", "--overwrite"], 1, "es-en holds a translator, which is not overwritten"),
+        (["text.txt", "-o", "thesis", "--overwrite"], 1, "thesis holds other things: chapter.tex"),
+        (["text.txt", "-o", "new.txt", "--from", "places"], 1, "word2vec-text cannot hold 1 of the words: 'new york'"),
     ],
 )
 def test_mistakes_are_said(
@@ -77,9 +91,38 @@ def test_mistakes_are_said(
     message: str,
 ) -> None:
     monkeypatch.chdir(text.parent)
+    Path("thesis").mkdir()
+    Path("thesis/chapter.tex").touch()
+    Path("es-en").mkdir()
+    write_config("es-en", "translator", {})
+    WordVectors(["new york", "king"], [[1.0], [2.0]]).save("places")
+    before = sorted(Path().rglob("*"))
     assert train(*arguments) == code
-    assert message in capsys.readouterr().err
-    assert not Path("v").exists()
+    said = capsys.readouterr().err
+    assert message in said and "pass 1" not in said
+    assert sorted(Path().rglob("*")) == before
+
+
+def test_the_ending_of_the_output_says_its_form(text: Path, tmp_path: Path) -> None:
+    assert train(text, "-o", tmp_path / "v.bin", "-d", 4, "--epochs", 1) == 0
+    vectors = WordVectors.load(tmp_path / "v.bin", strict=True)
+    assert vectors.report is not None and vectors.report.format == "word2vec-binary"
+
+
+def test_vectors_that_cannot_be_written_after_all_are_kept_elsewhere(
+    text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def trained_meanwhile(run: VectorsRun, stop: Stop) -> None:
+        (tmp_path / "v").touch()  # by somebody else
+
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "elsewhere"))
+    monkeypatch.setattr(VectorsRun, "take_on", trained_meanwhile)
+    assert train(text, "-o", tmp_path / "v", "-d", 4, "--epochs", 1) == 1
+    said = capsys.readouterr().err
+    (kept,) = (tmp_path / "elsewhere").glob("*/vectors")
+    assert f"the vectors are kept in {kept}" in said and "v is a file" in said
+    assert WordVectors.load(kept).d == 4
 
 
 def test_vectors_that_stand_there_are_not_replaced_unasked(text: Path, tmp_path: Path) -> None:
@@ -127,5 +170,48 @@ def test_stability_neighbours_and_map(
     assert near["places"][0]["file"] == str(text) and near["shared"] > 0
     assert main(["vectors", "map", str(tmp_path / "v"), "-o", str(tmp_path / "map.html")]) == 0
     assert "queen" in (tmp_path / "map.html").read_text(encoding="utf-8")
-    for wrong in (["stability", text], ["stability", text, "--pairs", "man"]):
-        assert main(["vectors", *map(str, wrong)]) == 2
+    for wrong in ([], ["--pairs", "man"], ["--x", "man", "king", "--y", "woman", "queen", "--a", "crown"]):
+        assert main(["vectors", "stability", str(text), *wrong]) == 2
+
+
+def test_bias_comes_with_an_interval(text: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options: list[Any] = ["-d", 4, "--epochs", 1, "--threads", 1, "--runs", 3]
+    groups = ["--x", "king", "man", "--y", "queen", "woman", "--a", "crown", "--b", "bread"]
+    assert main([*map(str, ["vectors", "stability", text, *groups, *options]), "--json"]) == 0
+    weat = json.loads(capsys.readouterr().out)["measures"]["WEAT"]
+    assert -2 <= weat["low"] < weat["mean"] < weat["high"] <= 2
+    assert main([*map(str, ["vectors", "stability", text, *groups, "bee", *options])]) == 1
+    assert "'bee' is not among the 7 words" in capsys.readouterr().err
+
+
+def test_a_broken_off_bootstrap_gives_what_it_has(
+    text: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    advance, runs = console.Progress.advance, 0
+
+    def interrupted(self: console.Progress, amount: float = 1, note: str | None = None) -> None:
+        nonlocal runs
+        runs += 1
+        advance(self, amount, note)
+        if runs == 2:
+            os.kill(os.getpid(), signal.SIGINT)  # while the second training's end is being told
+
+    monkeypatch.setattr(console.Progress, "advance", interrupted)
+    asked = ["vectors", "stability", text, "--words", "king", "--runs", 1000, "-n", 2, "-d", 4, "--epochs", 1, "--json"]
+    assert main([*map(str, asked)]) == 130
+    out, err = capsys.readouterr()
+    assert json.loads(out)["runs"] == 2
+    assert "with the intervals of those so far" in err
+
+
+def test_neighbours_are_looked_for_as_the_text_was_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "zh.txt").write_text("猫吃鱼\n狗吃肉\n" * 30, encoding="utf-8")
+    options = ["--tokenizer", "characters", "-d", 4, "--epochs", 1, "--threads", 1]
+    assert train(tmp_path / "zh.txt", "-o", tmp_path / "v", *options) == 0
+    capsys.readouterr()
+    asked = ["vectors", "neighbours", str(tmp_path / "v"), "猫", "--corpus", str(tmp_path / "zh.txt"), "--json"]
+    assert main(asked) == 0
+    found = {one["word"]: one for one in json.loads(capsys.readouterr().out)["neighbours"]}
+    assert (found["鱼"]["shared"], found["肉"]["shared"]) == (30, 0)
+    assert main([*asked, "--tokenizer", "whitespace"]) == 0
+    assert "is it cut by the right --tokenizer?" in capsys.readouterr().err

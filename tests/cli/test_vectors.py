@@ -59,6 +59,12 @@ def test_similar_gives_a_line_an_answer(folder: Path, capsys: pytest.CaptureFixt
     assert set(answer(capsys, "similar", folder, "king", "queen")) == {"king", "queen"}
 
 
+def test_an_answer_is_a_line_whatever_is_in_the_word(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    WordVectors(["a\tb", "c\nd\r"], [[1.0], [2.0]]).save(tmp_path / "v")
+    assert run("similar", tmp_path / "v", "a\tb") == 0
+    assert capsys.readouterr().out == "c\\nd\\r\t1.0000\n"
+
+
 def test_analogy_and_odd_one_out(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("analogy", folder, "man", "king", "woman", "-n", 1) == 0
     assert capsys.readouterr().out.startswith("queen\t")
@@ -101,6 +107,7 @@ def test_bias_by_groups_or_by_pairs(folder: Path, capsys: pytest.CaptureFixture[
         ["bias", "king"],
         ["bias", "--x", "king", "--pairs", "man:woman"],
         ["bias", "king", "--pairs", "man"],
+        ["bias", "--pairs", "man:woman"],
         ["bias", "king", "--x", "a", "--y", "b", "--a", "c", "--b", "d"],
         ["similar", "king", "--restrict", "many"],
     ],
@@ -124,7 +131,9 @@ def test_align_says_what_moved_and_writes_the_turned_vectors(
     assert out.startswith("w7\t") and "50 shared words" in err
     turned, after = (WordVectors.load(tmp_path / name) for name in ("turned", "after"))
     assert all(float(turned.direction(word) @ after.direction(word)) > 0.9 for word in words if word != "w7")
-    (tmp_path / "anchors").write_text("\n".join(words[10:]), encoding="utf-8")
+    assert run("align", tmp_path / "before", tmp_path / "after", "-o", tmp_path / "after") == 1
+    assert "after holds word vectors already" in capsys.readouterr().err
+    (tmp_path / "anchors").write_text("\ufeff" + "\n".join(words[10:]), encoding="utf-8")
     found = answer(capsys, "align", tmp_path / "before", tmp_path / "after", "w7", "--anchors", tmp_path / "anchors")
     assert found["anchors"] == 40
     assert found["moved"][0]["change"] == pytest.approx(2, abs=1e-6)  # type: ignore[index]
@@ -145,6 +154,13 @@ def test_convert_there_and_back(folder: Path, tmp_path: Path, capsys: pytest.Cap
     to_half = ("--to", "word2vec-binary", "--to-float16", "--escape")
     assert run("convert", folder, tmp_path / "v.bin", *to_half) == 0
     assert run("similar", tmp_path / "v.bin", "king", "--format", "word2vec-binary", "--float16") == 0
+    before = (tmp_path / "v.bin").read_bytes()
+    capsys.readouterr()
+    assert run("convert", tmp_path / "back", tmp_path / "v.bin", "--escape") == 1
+    assert "v.bin exists already" in capsys.readouterr().err
+    assert (tmp_path / "v.bin").read_bytes() == before
+    assert run("convert", tmp_path / "back", tmp_path / "v.bin", "--escape", "--overwrite") == 0
+    assert (tmp_path / "v.bin").read_bytes() != before
 
 
 def test_models_of_other_kinds_stay(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -163,7 +179,7 @@ def test_what_is_odd_about_a_file_is_a_warning_or_an_error(tmp_path: Path, run_p
     assert shown.stderr == (
         f"warning: the word 'king' stands twice, first in line 2; the first row is kept ({tmp_path / 'v.txt'}:3)\n"
     )
-    strict = run_pellucid("vectors", "similar", tmp_path / "v.txt", "king", "--strict", "--json")
+    strict = run_pellucid("vectors", "similar", tmp_path / "v.txt", "king", "--strict", "--json", "--quiet")
     assert (strict.returncode, strict.stdout) == (1, "")
     assert json.loads(strict.stderr)["where"] == [f"{tmp_path / 'v.txt'}:3"]
 
@@ -186,10 +202,38 @@ def test_evaluate_takes_analogies_and_judgements(
     (analogies,), (similarity,) = found["analogies"], found["similarity"]
     assert (analogies["total"]["covered"], analogies["total"]["accuracy"]) == (1, 1)
     assert (similarity["spearman"], similarity["covered"], similarity["pairs"]) == (1, 3, 4)
+    assert (analogies["total"]["coverage"], similarity["coverage"]) == (0.5, 0.75)
     assert main(["evaluate", str(folder), str(tmp_path / "q.txt"), str(tmp_path / "s.tsv")]) == 0
     assert "Spearman 1.000, 3 of 4 pairs covered" in capsys.readouterr().out
     assert main(["evaluate", str(folder)]) == 2
+    (tmp_path / "empty").write_text("# nothing\n", encoding="utf-8")
+    assert main(["evaluate", str(folder), str(tmp_path / "empty")]) == 1
+    assert main(["evaluate", str(folder), str(tmp_path / "q.txt"), "--compare", str(folder)]) == 2
+    assert "Measure both word vectors on the same files" in capsys.readouterr().err
 
 
 def test_the_forms_are_those_of_the_package() -> None:
     assert get_args(Form) == FORMATS
+
+
+def test_a_map_replaces_nothing_unasked(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "thesis.html").write_text("chapter 1", encoding="utf-8")
+    assert run("map", folder, "-o", tmp_path / "thesis.html") == 1
+    assert "exists already" in capsys.readouterr().err
+    assert (tmp_path / "thesis.html").read_text(encoding="utf-8") == "chapter 1"
+    assert run("map", folder, "-o", tmp_path / "thesis.html", "--overwrite") == 0
+    assert "queen" in (tmp_path / "thesis.html").read_text(encoding="utf-8")
+
+
+def test_what_is_for_translators_is_refused(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "pairs.tsv").write_text("man\twoman\t9\nking\tqueen\t8\nhe\tshe\t7\n", encoding="utf-8")
+    assert main(["evaluate", str(folder), str(tmp_path / "pairs.tsv"), "--beam", "4"]) == 2
+    assert "for translators" in capsys.readouterr().err
+    assert main(["evaluate", str(folder), str(tmp_path / "pairs.tsv")]) == 0
+
+
+def test_scores_say_which_end_is_which(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("axis", folder, "nurse", "--left", "man", "--right", "woman") == 0
+    assert "− is man, + is woman" in capsys.readouterr().err
+    assert run("bias", folder, "nurse", "--pairs", "man:woman", "he:she") == 0
+    assert "+ is man, he, − is woman, she" in capsys.readouterr().err

@@ -36,9 +36,10 @@ def test_every_command_has_its_place_on_the_page() -> None:
 
 
 PAGES = ["README.md", "README.zh.md", "CONTRIBUTING.md", "recipes/README.md", "recipes/README.zh.md"]
+GUIDES = [f"docs/guides/{guide.name}" for guide in sorted((ROOT / "docs" / "guides").glob("*.md"))]
 
 
-@pytest.mark.parametrize("page", [*PAGES, "benchmarks/README.md", "docs/guides/from-gensim.md"])
+@pytest.mark.parametrize("page", [*PAGES, "benchmarks/README.md", *GUIDES])
 def test_links_lead_to_files(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     targets = re.findall(r"\]\((?!https?:)([^)#]+)", text)
@@ -46,17 +47,23 @@ def test_links_lead_to_files(page: str) -> None:
     assert missing == []
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*PAGES, *GUIDES])
 def test_flags_of_commands_in_the_documents_exist(page: str) -> None:
     known: Mapping[str, str] = {
         name: text for name, text in re.findall(r"## `(pellucid[^`]*)`\n\n```text\n(.*?)```", _commands(), re.DOTALL)
     }
     text = (ROOT / page).read_text(encoding="utf-8")
-    for line in re.findall(r"pellucid (?:train )?[a-z]+ [^\n`|]*", text):
+    for line in re.findall(r"pellucid (?:train |vectors )?[a-z-]+ [^\n`|#]*", text):
         words = line.split()
-        command = " ".join(words[: 3 if words[1] == "train" else 2])
+        command = " ".join(words[: 3 if words[1] in ("train", "vectors") else 2])
         for flag in re.findall(r"(?<!\S)--[a-z][a-z-]*(?![.\w])", line):
             assert flag in known.get(command, flag), f"{page}: {line}"
+
+
+def test_each_decision_has_a_number_of_its_own() -> None:
+    numbers = [file.name[:4] for file in (ROOT / "docs" / "decisions").iterdir()]
+    assert all(number.isdecimal() for number in numbers)
+    assert len(set(numbers)) == len(numbers)
 
 
 def _commands() -> str:

@@ -86,15 +86,28 @@ def test_alignment_heads_that_the_model_lacks_are_refused(folder: Path, heads: o
 
 def test_each_kind_of_model_is_loaded_as_what_it_is(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     own = save_language_model(tmp_path_factory.mktemp("own"), small_language_model())
-    vectors = tmp_path_factory.mktemp("vectors")
-    WordVectors(["猫", "狗"], [[1.0, 0.0], [0.0, 1.0]]).save(vectors / "v")
     assert isinstance(pellucid.load(folder), Translator)
     assert isinstance(pellucid.load(own), LanguageModel)
-    assert pellucid.load(vectors / "v").words[0] == "猫"
-    with pytest.raises(UsageError, match="word vectors are float32"):
-        pellucid.load(vectors / "v", precision="bfloat16")
     with pytest.raises(UserError, match=r"expected a language model, but .* holds a translator"):
         load_language_model(folder)
+
+
+def test_word_vectors_are_loaded_from_a_folder_or_a_file(tmp_path: Path) -> None:
+    vectors = WordVectors(["king", "queen"], [[1.0, 2.0], [2.0, 1.0]])
+    for name in ("folder", "v.bin"):
+        vectors.save(tmp_path / name)
+        loaded = pellucid.load(tmp_path / name)
+        assert isinstance(loaded, WordVectors)
+        assert [word for word, _ in loaded.similar("king")] == ["queen"]
+    with pytest.raises(UsageError, match="word vectors are on the CPU in float32"):
+        pellucid.load(tmp_path / "folder", precision="bfloat16")
+
+
+def test_what_is_no_model_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no model folder at"):
+        pellucid.load(tmp_path / "none")
+    with pytest.raises(UserError, match="holds no model"):
+        pellucid.load(tmp_path)
 
 
 def test_a_loaded_language_model_continues_as_the_saved_one(tmp_path: Path) -> None:

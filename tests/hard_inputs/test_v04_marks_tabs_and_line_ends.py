@@ -28,3 +28,15 @@ def test_other_spaces_belong_to_words(tmp_path: Path) -> None:
     words = ["a\u00a0b", "\u3000", "a\u2028b", "\x85", "a\x0bb", "\x1c", "a\r", "a\rb"]
     (tmp_path / "v.txt").write_text("".join(f"{word} 1 2\n" for word in words), encoding="utf-8", newline="")
     assert list(WordVectors.load(tmp_path / "v.txt", strict=True)) == words
+
+
+def test_separators_and_line_ends_may_be_mixed(tmp_path: Path) -> None:
+    content = "\ufeff3 3\r\nking\t1 2\t3\r\nqueen 1  2 4 \nnew\tyork 5\t6 7"
+    (tmp_path / "v.txt").write_bytes(content.encode())
+    vectors = WordVectors.load(tmp_path / "v.txt", strict=True)
+    assert list(vectors) == ["king", "queen", "new\tyork"]
+    assert vectors.input_vectors.tolist() == [[1, 2, 3], [1, 2, 4], [5, 6, 7]]
+    # A header that ends as Windows has it, before numbers that are bytes.
+    rows = b"".join(word + b" " + EXPECTED[0].astype("<f4").tobytes() for word in (b"a", b"b"))
+    (tmp_path / "v.bin").write_bytes(b"2 3\r\n" + rows)
+    assert list(WordVectors.load(tmp_path / "v.bin", strict=True)) == ["a", "b"]

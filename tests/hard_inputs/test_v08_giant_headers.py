@@ -84,3 +84,5 @@ def test_a_folder_of_files_names_them(tmp_path: Path) -> None:
         WordVectors.load(tmp_path / "none", "native")
     with pytest.raises(UserError, match="no such file"):
         WordVectors.load(tmp_path / "none")
+    with pytest.raises(UserError, match="name too long"):
+        WordVectors.load("king 1 2 3\n" * 100)

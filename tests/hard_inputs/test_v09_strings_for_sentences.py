@@ -37,5 +37,11 @@ def test_words_that_are_no_strings_are_refused(word: Any) -> None:
 
 
 def test_one_string_is_a_file(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="no such file"):
-        WordVectors.train("the cat sat on the mat")
+    for text in ("the cat sat on the mat", "the cat sat\n" * 1000):
+        with pytest.raises(UserError, match="no such file") as caught:
+            WordVectors.train(text)
+        assert "[line.split() for line in text.splitlines()]" in caught.value.hint
+    with pytest.raises(UserError, match="no such file: corpus"):
+        WordVectors.train("corpus.txt")
+    (tmp_path / "my corpus.txt").write_text("a b\n" * 9, encoding="utf-8")
+    assert len(WordVectors.train(str(tmp_path / "my corpus.txt"), d=2, epochs=1)) == 2

@@ -38,7 +38,7 @@ def test_sentences_of_one_word_have_no_context(tmp_path: Path) -> None:
 
 def test_the_command_says_it_too(tmp_path: Path, run_pellucid: Run) -> None:
     (tmp_path / "empty.txt").write_text("\n \n", encoding="utf-8")
-    ended = run_pellucid("train", "vectors", tmp_path / "empty.txt", "-o", tmp_path / "v")
+    ended = run_pellucid("train", "vectors", tmp_path / "empty.txt", "-o", tmp_path / "v", "--quiet")
     assert ended.returncode == 1
     assert ended.stderr.startswith("error: the text has no words\n  --> ")
     assert not (tmp_path / "v").exists()

@@ -163,8 +163,9 @@ def test_heads_are_normalised_before_they_are_turned() -> None:
     """The mean square of a head is that of its norm's weight, before the turn and after, which keeps lengths."""
     seen: dict[str, Tensor] = {}
     model = built(norm_heads=True, norm_epsilon=1e-12)
-    for block in model.blocks():
-        block.self_attention.query_norm.weight.fill_(1.0)
+    for name, weight in model.named_parameters():
+        if name.endswith("query_norm.weight"):
+            weight.fill_(1.0)
     model(IDS, seen.setdefault)
     query = seen["decoder.1.self_attention.query"]
     torch.testing.assert_close(query.square().mean(-1), torch.ones(query.shape[:-1]), atol=1e-5, rtol=1e-5)
@@ -182,7 +183,7 @@ def test_taps_record_all_and_a_tapped_run_is_an_untapped_one() -> None:
         cache = model.start_cache()
         for part in IDS.split([6, 1], dim=1):
             steps = {}
-            model.extend(part, cache, lambda name, x, steps=steps: steps.setdefault(name, x))
+            model.extend(part, cache, steps.setdefault)
         assert_close(steps["decoder.1.self_attention.weights"], seen["decoder.1.self_attention.weights"][:, :, 6:])
 
 

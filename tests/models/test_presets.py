@@ -13,7 +13,11 @@ from pellucid.models.initialise_config import InitialiseConfig
 
 
 def preset(name: str) -> dict[str, Any]:
-    text = resources.files("pellucid.training").joinpath("recipes", f"{name}.toml").read_text(encoding="utf-8")
+    text = (
+        resources.files("pellucid.training")
+        .joinpath("recipes", "translator", f"{name}.toml")
+        .read_text(encoding="utf-8")
+    )
     return tomllib.loads(text)
 
 

@@ -4,6 +4,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pellucid.tokenizers import TokenizerConfig, train_tokenizer
 from pellucid.tokenizers.alphabet import BYTES
 from pellucid.tokenizers.unigram import Unigram, train_unigram
 
@@ -51,3 +52,12 @@ def test_scores_are_log_probabilities_in_falling_order() -> None:
     assert math.isclose(sum(math.exp(score) for _, score in entries), 1.0, abs_tol=1e-4)  # six digits are kept
     longer = [score for piece, score in entries if len(piece) > 1]
     assert longer == sorted(longer, reverse=True)
+
+
+def test_training_ends_where_more_bytes_are_used_than_there_is_room_for_pieces() -> None:
+    """Characters too rare for the alphabet are bytes: as many as you like, and none can be dropped."""
+    rare = "".join(chr(0x4E00 + 217 * n % 20_000) for n in range(3_000))
+    tokenizer = train_tokenizer([rare, "the cat the cat"] * 2, TokenizerConfig(kind="unigram", vocab_size=400))
+    assert len({number for number in tokenizer.encode(rare) if tokenizer.id_to_bytes(number) > b"\x7f"}) > 65
+    assert tokenizer.vocab_size <= 400
+    assert tokenizer.decode(tokenizer.encode(rare)) == rare

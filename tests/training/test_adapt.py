@@ -1,12 +1,12 @@
 import torch
 
-from pellucid.training.adapt import PASSES, WIDTHS, adapt, expected_tokens, matrix_rate
+from pellucid.training.adapt import LENGTHS, PASSES, adapt, expected_tokens, matrix_rate
 from pellucid.training.recipe import load_recipe
 
 
 def test_a_short_run_gets_a_smaller_model_without_dropout() -> None:
     recipe, said = adapt(load_recipe("fast"), frozenset(), 2e6, 1_000_000)
-    assert recipe.model.d_model == WIDTHS[0][1]["d_model"]
+    assert recipe.model.d_model == LENGTHS[0][1].model["d_model"]
     assert (recipe.model.dropout, recipe.training.label_smoothing) == (0.0, 0.0)
     assert "2.0 passes" in said[0]
 
@@ -17,6 +17,29 @@ def test_a_long_run_gets_a_wider_model_and_is_kept_from_overfitting() -> None:
     assert recipe.model.dropout == PASSES[-1][1]
     assert recipe.training.label_smoothing > 0
     assert f"dropout {PASSES[-1][1]}" in said[0]
+
+
+def test_a_long_run_gets_larger_batches_where_its_time_is_given_and_not_its_steps() -> None:
+    fast = load_recipe("fast")
+    timed, said = adapt(fast, frozenset(), 2e7, 1_000_000)
+    assert (timed.training.batch_tokens, timed.training.learning_rate) == (1792, 2e-3)
+    assert "batch_tokens 1792, learning_rate 0.002" in said[0]
+    by_steps, _ = adapt(load_recipe("fast", {"training.steps": 9, "training.minutes": None}), frozenset(), 2e7, 1)
+    assert (by_steps.training.batch_tokens, by_steps.training.learning_rate) == (fast.training.batch_tokens, 2e-3)
+
+
+def test_a_batch_that_is_given_stays() -> None:
+    given = {"training.batch_tokens": 500, "training.learning_rate": 1e-3}
+    recipe, _ = adapt(load_recipe("fast", given), given.keys(), 2e7, 1_000_000)
+    assert (recipe.training.batch_tokens, recipe.training.learning_rate) == (500, 1e-3)
+    assert recipe.model.d_model == LENGTHS[-1][1].model["d_model"]
+
+
+def test_sizes_that_are_given_leave_the_training_to_the_length_of_the_run() -> None:
+    given = {"model.d_model": 512, "model.n_heads": 8}
+    recipe, said = adapt(load_recipe("fast", given), given.keys(), 2e7, 1_000_000)
+    assert (recipe.model.d_model, recipe.training.batch_tokens, recipe.training.learning_rate) == (512, 1792, 2e-3)
+    assert "d_model" not in said[0]
 
 
 def test_what_is_given_is_left_alone() -> None:

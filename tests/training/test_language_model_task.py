@@ -95,7 +95,7 @@ def test_without_validation_text_nothing_is_measured(tmp_path: Path) -> None:
 def test_a_sample_is_the_same_each_time_and_holds_no_special_piece(tmp_path: Path) -> None:
     one = task(tmp_path, sample_tokens=12)
     with torch.no_grad():
-        one.model.output_embedding.weight[TOKENIZER.start_id] = 50 * one.model.decoder_norm.weight
+        one.model.output_embedding.weight[TOKENIZER.start_id] = 50 * one.model.state_dict()["decoder_norm.weight"]
     samples = [one.judge(1.0, number).sample for number in (0, 0, 1, 5)]
     assert samples[0] == samples[1]
     assert samples[0] is not None and samples[2] is not None and samples[3] is not None
@@ -104,6 +104,20 @@ def test_a_sample_is_the_same_each_time_and_holds_no_special_piece(tmp_path: Pat
     assert samples[3]["prompt"] == samples[0]["prompt"]  # they take turns
     one.config = one.config.model_copy(update={"sample_tokens": 0})
     assert one.judge(1.0, 0).sample is None
+
+
+def test_a_sample_shows_whole_characters_only(tmp_path: Path) -> None:
+    """Each of these characters is three tokens: the 16 that are given are five of them and a byte."""
+    text = "春眠不觉晓处处闻啼鸟"
+    one = task(tmp_path, 60, documents=[Document(text, PLACE)], sample_tokens=20)
+    sample = one.judge(1.0, 0).sample
+    assert sample is not None
+    assert sample["prompt"] == text[:5]
+    assert sample["continuation"]
+    assert "\ufffd" not in sample["continuation"]
+    late = task(tmp_path, 24, documents=[Document(text, PLACE)], sample_tokens=20).judge(1.0, 0).sample
+    assert late is not None
+    assert late["prompt"] == text[4]  # of four tokens that leave room for the sample, the last is a part
 
 
 def test_of_a_document_with_a_prompt_the_sample_goes_on_from_it(tmp_path: Path) -> None:

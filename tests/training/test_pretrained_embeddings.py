@@ -10,6 +10,7 @@ import pytest
 import pellucid
 from pellucid import WordVectors
 from pellucid.errors import UsageError, UserError
+from pellucid.storage.arrays import map_arrays, write_arrays
 from pellucid.tokenizers import TokenizerConfig, train_tokenizer
 from pellucid.training.pretrained_embeddings import match_pieces
 from pellucid.training.train_translator import train_translator
@@ -75,6 +76,27 @@ def test_vectors_of_another_size_are_refused_before_the_text_is_read(pairs_file:
         train_translator(["missing.tsv"], tmp_path / "model", settings=settings, steps=6)
     with pytest.raises(UserError, match="no such"):
         train_translator(["a"], tmp_path / "m", settings={**SMALL, "model.embeddings": "nowhere"}, steps=6)
+
+
+def test_what_is_odd_about_the_vectors_is_told_or_refused(pairs_file: PairsFile, tmp_path: Path) -> None:
+    source = pairs_file()
+    row = " ".join(["1.5"] * 32)
+    (tmp_path / "v.txt").write_text(f"the {row}\nthe {row}\na {row}\n", encoding="utf-8")
+    told: list[str] = []
+    settings = {**SMALL, "model.embeddings": str(tmp_path / "v.txt")}
+    for _ in train_translator([source], tmp_path / "model", settings=settings, steps=1, talk=told.append):
+        pass
+    assert any("word vectors: the word 'the' stands twice, first in line 1" in line for line in told)
+    WordVectors(["the", "a"], numpy.ones((2, 32))).save(tmp_path / "nan")
+    path = tmp_path / "nan" / "model.safetensors"
+    bad = numpy.full((2, 32), numpy.nan, numpy.float32)
+    write_arrays(path, {**map_arrays(path), "input_vectors": bad})
+    with pytest.raises(UserError, match=r"'the' .* holds a number that is not finite"):
+        train_translator(
+            [source], tmp_path / "m", settings={**SMALL, "model.embeddings": str(tmp_path / "nan")}, steps=1
+        )
+    with pytest.raises(UsageError, match="freeze_embeddings keeps rows that started from word vectors"):
+        train_translator([source], tmp_path / "m", settings={**SMALL, "model.freeze_embeddings": True}, steps=1)
 
 
 def test_a_translator_that_is_trained_on_keeps_its_rows(pairs_file: PairsFile, tmp_path: Path) -> None:

@@ -306,6 +306,17 @@ def test_rows_start_from_word_vectors_and_stay_if_they_are_frozen(
     assert moved < 1e-6 if frozen else moved > 1e-4
 
 
+def test_what_is_odd_about_the_vectors_is_told_or_refused(text_file: TextFile, tmp_path: Path) -> None:
+    row = " ".join(["1.5"] * 16)
+    (tmp_path / "v.txt").write_text(f"the {row}\nthe {row}\na {row}\n", encoding="utf-8")
+    told: list[str] = []
+    settings = {"model.embeddings": str(tmp_path / "v.txt")}
+    trained(text_file(), tmp_path / "model", steps=1, settings=settings, talk=told.append)
+    assert any("word vectors: the word 'the' stands twice, first in line 1" in line for line in told)
+    with pytest.raises(UsageError, match="freeze_embeddings keeps rows that started from word vectors"):
+        trained(text_file(), tmp_path / "m", steps=1, settings={"model.freeze_embeddings": True})
+
+
 def test_a_model_of_absurd_size_is_refused_before_the_text_is_read(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"its [\d,]+ parameters need [\d,.]+ GB") as caught:
         trained(tmp_path / "none.txt", tmp_path / "model", steps=1, settings={"model.n_layers": 10**9})

@@ -420,4 +420,4 @@ def test_what_a_recipe_file_gives_is_not_adapted(pairs_file: PairsFile, tmp_path
 
 def test_tokens_are_counted_a_part_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prepare, "COUNTED", 3)
-    assert prepare._counts(numpy.array([1, 1, 4, 0, 1, 4, 2], numpy.int32), 6).tolist() == [1, 3, 1, 0, 2, 0]
+    assert prepare.count_ids(numpy.array([1, 1, 4, 0, 1, 4, 2], numpy.int32), 6).tolist() == [1, 3, 1, 0, 2, 0]

@@ -1,5 +1,6 @@
 """The training of word vectors with negative sampling, in plain Python and float64: twins of the kernels."""
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -107,7 +108,7 @@ class PlainTraining:
             start = stop
         return pieces, state
 
-    def drawn(self, bits: int, key: int, desk: int) -> int | None:
+    def candidate(self, bits: int, key: int, desk: int) -> int | None:
         """Return the word that random bits stand for."""
         entries = self.noise.entries
         product = (bits >> 32) * len(entries)
@@ -120,12 +121,10 @@ class PlainTraining:
         word = chosen * self.parties + (((mixed >> 32) * self.parties >> 32) + desk) % self.parties
         return word if product & 0xFFFFFFFF < int(self.noise.accept[word]) else None
 
-    def draw(self, state: int, key: int, desk: int) -> tuple[int, int]:
-        while True:
-            state = step_of(state)
-            word = self.drawn((state * 0x2545F4914F6CDD1D) & _MASK, key, desk)
-            if word is not None:
-                return state, word
+    def drawn(self, count: int, seed: int, key: int, desk: int) -> list[int]:
+        """Return the first candidates that are taken."""
+        candidates = (self.candidate(start_of(seed, number), key, desk) for number in itertools.count())
+        return list(itertools.islice((word for word in candidates if word is not None), count))
 
     @property
     def parties(self) -> int:
@@ -160,26 +159,20 @@ class PlainTraining:
         rate: float,
     ) -> None:
         seed, state = state, step_of(state)
-        number = 0
+        centres = sum(len(words) for words, _, _ in pieces)
+        drawn = self.drawn((centres + 1) * self.negative, seed, key, desk)
+        following, others = iter(drawn), itertools.cycle(drawn)
         for words, first, last in pieces:
             for centre in range(first, last):
                 state = step_of(state)
                 reach = self.window - (((state >> 48) * self.window >> 16) if self.dynamic else 0)
-                contexts = [
-                    words[at]
-                    for at in range(max(0, centre - reach), min(len(words), centre + reach + 1))
-                    if at != centre
-                ]
+                first_context, stop = max(0, centre - reach), min(len(words), centre + reach + 1)
+                contexts = [words[first_context if at == centre else at] for at in range(first_context + 1, stop)]
                 targets = [words[centre]]
-                for _ in range(self.negative):
-                    bits = start_of(seed, number)
-                    word = self.drawn(bits, key, desk)
-                    if word is None:
-                        _, word = self.draw(bits, key, desk)
-                    while word == targets[0]:
-                        state, word = self.draw(state, key, desk)
-                    targets.append(word)
-                    number += 1
+                for word in itertools.islice(following, self.negative):
+                    targets.append(
+                        next(other for other in others if other != words[centre]) if word == words[centre] else word
+                    )
                 self.update(contexts, targets, inputs, outputs, own, rate)
 
     def update(

@@ -85,3 +85,10 @@ def test_restrict_holds_for_answers_only() -> None:
     vectors = random_vectors(50, 8)
     found = vectors.analogy("w40", "w41", "w42", 100, restrict=10)
     assert {word for word, _ in found} == {f"w{row}" for row in range(10)}
+
+
+def test_one_string_is_not_a_list_of_letters(vectors: WordVectors) -> None:
+    with pytest.raises(UserError, match="expected a list of words, got one string"):
+        vectors.odd_one_out("man woman apple")
+    with pytest.raises(UserError, match=r"\['man'\] is not among the 6 words"):
+        vectors.analogy(["man"], "king", "woman")  # type: ignore[arg-type]

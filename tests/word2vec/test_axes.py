@@ -84,3 +84,8 @@ def test_poles_that_point_the_same_way_have_nothing_between_them() -> None:
 def test_a_word_without_a_direction_has_no_place(vectors: WordVectors) -> None:
     with pytest.raises(UserError, match="'zero' is all zeros"):
         vectors.axis(["man"], ["woman"]).position("zero")
+
+
+def test_one_word_has_its_place_too(vectors: WordVectors) -> None:
+    axis = vectors.axis(["man"], ["woman"])
+    assert axis.positions("nurse") == [("nurse", axis.position("nurse"))]

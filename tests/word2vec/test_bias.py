@@ -130,3 +130,12 @@ def test_a_relation_needs_pairs_that_differ() -> None:
         vectors.ripa(["a"], [])
     with pytest.raises(UserError, match="equal vectors"):
         vectors.ripa(["a"], [("a", "b")])
+
+
+def test_one_string_is_not_a_list_of_letters(vectors: WordVectors) -> None:
+    with pytest.raises(UserError, match="expected a list of words for the group a, got one string"):
+        vectors.weat(FLOWERS, INSECTS, "love", UNPLEASANT)
+    for pairs in (("love", "hatred"), [("love", "hatred", "ugly")]):
+        with pytest.raises(UserError, match="expected pairs of words, got"):
+            vectors.ripa(["rose"], pairs)  # type: ignore[arg-type]
+    assert [word for word, _ in vectors.ripa("rose", [("love", "hatred")]).scores] == ["rose"]

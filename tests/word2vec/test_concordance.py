@@ -4,7 +4,9 @@ import pytest
 
 from pellucid import WordVectors
 from pellucid.errors import UserError
+from pellucid.tokenizers import TokenizerConfig, train_tokenizer
 from pellucid.word2vec.concordance import places_of
+from pellucid.word2vec.text import encode_text
 
 LINES = ["the cat sat", "a dog sat", "catalogue", "the dog and the cat", "", "Cat"]
 
@@ -31,6 +33,27 @@ def test_reading_is_that_of_the_training(file: Path) -> None:
     assert sentences == 3 and [place.line for place in places] == [4, 1, 6]
     ((places, _, _),) = places_of(["t"], file, beside="x", tokenizer="characters", examples=1)
     assert places[0].line == 1
+
+
+def test_a_phrase_stands_where_its_words_follow_each_other(tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    path.write_text("in new york today\nyork is new\nnew_york\nnew\n", encoding="utf-8")
+    ((places, sentences, shared),) = places_of(["new_york"], path, beside="today", examples=5)
+    assert [place.line for place in places] == [1, 3]
+    assert (sentences, shared) == (2, 1)
+    ((_, sentences, shared),) = places_of(["is"], [["is", "new", "york"]], beside="new_york")
+    assert (sentences, shared) == (1, 1)
+
+
+def test_a_tokenizer_s_pieces_are_found(tmp_path: Path) -> None:
+    train_tokenizer(["the cat", "the dog"] * 20, TokenizerConfig(vocab_size=300)).save(tmp_path / "tokenizer.json")
+    path = tmp_path / "text.txt"
+    path.write_text("the 猫\n", encoding="utf-8")
+    name = str(tmp_path / "tokenizer.json")
+    word = encode_text(path, tmp_path, tokenizer=name, min_count=1).words[-1]
+    assert word.startswith("<0x")
+    ((places, _, _),) = places_of([word], path, beside="the", tokenizer=name)
+    assert [place.line for place in places] == [1]
 
 
 def test_sentences_that_are_lists_have_numbers() -> None:

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -96,6 +97,20 @@ def test_the_form_is_told_from_the_content(tmp_path: Path, format: Format, d: in
     assert sniff(tmp_path / "v.vec.gz").format == format
 
 
+def test_the_ending_of_a_name_says_the_form_to_write(tmp_path: Path) -> None:
+    forms = {
+        "v": "native",
+        "v.txt": "word2vec-text",
+        "v.bin.gz": "word2vec-binary",
+        "v.vec": "fasttext",
+        "v.d": "native",
+    }
+    for name, form in forms.items():
+        random_vectors(3, 2).save(tmp_path / name)
+        vectors = WordVectors.load(tmp_path / name, strict=True)
+        assert vectors.report is not None and vectors.report.format == form
+
+
 @pytest.mark.parametrize("d", [1, 2, 50])
 def test_two_bytes_are_told_from_four(tmp_path: Path, d: int) -> None:
     for float16 in (False, True):
@@ -133,7 +148,7 @@ def test_fasttext_ends_its_lines_in_a_space(tmp_path: Path) -> None:
 
 def test_numbers_that_are_not_finite_are_not_written(tmp_path: Path) -> None:
     vectors = WordVectors(["a", "b"], [[1.0, 2.0], [numpy.inf, 4.0]])
-    for format in FILES:
+    for format in FORMATS:
         with pytest.raises(UserError, match="the vector of 'b'"):
             vectors.save(tmp_path / "v", format)
     with pytest.raises(UserError, match=r"'a' holds a number above 65,504"):
@@ -194,8 +209,15 @@ def test_nothing_else_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(UserError, match="is a file, and the native form is a folder"):
         vectors.save(tmp_path / "file")
-    with pytest.raises(UserError, match=r"v\.txt sounds like a file"):
-        vectors.save(tmp_path / "v.txt")
+    for name, form in (("v.txt", "native"), ("v.gz", None)):
+        with pytest.raises(UserError, match=f"{name} sounds like a file"):
+            vectors.save(tmp_path / name, form)  # type: ignore[arg-type]
+    with pytest.raises(UserError, match=r"cannot write .*/file is a file"):
+        vectors.save(tmp_path / "file" / "v")
+    with pytest.raises(UserError, match=r"cannot write .*/none does not exist"):
+        vectors.save(tmp_path / "none" / "v.txt")
+    with pytest.raises(UserError, match=r"cannot write .*: file name too long"):
+        vectors.save(tmp_path / ("v" * 300))
     with pytest.raises(UserError, match="is a folder, and glove is a file"):
         vectors.save(tmp_path / "mine", "glove")
     with pytest.raises(UserError, match="the metadata cannot be saved"):
@@ -272,3 +294,23 @@ def test_packed_files_are_the_same_each_time(tmp_path: Path) -> None:
     assert (tmp_path / "a.txt.gz").read_bytes() == (tmp_path / "b.txt.gz").read_bytes()
     vectors.save(tmp_path / "c.txt", "glove")
     assert gzip.decompress((tmp_path / "a.txt.gz").read_bytes()) == (tmp_path / "c.txt").read_bytes()
+
+
+def test_braces_in_repeated_words_are_text(tmp_path: Path) -> None:
+    (tmp_path / "v.txt").write_text("{ 1 2\n{ 3 4\n{ 5 6\nx{0} 7 8\n", encoding="utf-8")
+    with pytest.warns(UserWarning, match="'{'"):
+        vectors = WordVectors.load(tmp_path / "v.txt", "glove")
+    assert list(vectors.words) == ["{", "x{0}"]
+
+
+def test_blank_lines_take_no_room(tmp_path: Path) -> None:
+    row = b" 1" * 300 + b"\n"
+    (tmp_path / "v.txt").write_bytes(b"a" + row + b"\n" * 500_000 + b"b" + row)
+    tracemalloc.start()
+    try:
+        vectors = WordVectors.load(tmp_path / "v.txt", "glove")
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert list(vectors.words) == ["a", "b"]
+    assert most < 100 << 20  # rows for all lines would take six times that

@@ -32,14 +32,6 @@ def test_words_are_drawn_by_their_counts_to_a_power(counts: list[int], size: int
     assert not any(found[len(counts) :])
 
 
-def test_a_member_that_is_surely_taken_is_one_that_is_always_accepted() -> None:
-    noise = noise_table([9, 9, 5, 1, 1], 0.75, 2)
-    least = noise.accept.reshape(-1, 2).min(axis=1)
-    assert noise.entries[:, 2].tolist() == least.tolist()
-    assert noise.entries[:, 3].tolist() == least[noise.entries[:, 1]].tolist()
-    assert least[2] == 0  # the last group lacks a member
-
-
 def test_words_that_do_not_occur_are_never_drawn() -> None:
     found = probabilities(noise_table([5, 0, 3, 0, 0, 0], 0.75, 2), 2)
     assert [share > 0 for share in found] == [True, False, True, False, False, False]

@@ -44,6 +44,11 @@ def test_the_same_seed_gives_the_same_intervals() -> None:
     assert one != WordVectors.stability(text, ["w9"], runs=2, **{**SETTINGS, "seed": 2})
 
 
+def test_it_stops_when_it_is_told_to_but_not_with_one_run() -> None:
+    found = WordVectors.stability(sentences(200, 30), "w9", runs=50, on_run=lambda run: True, **SETTINGS)
+    assert found.runs == 2 and list(found.neighbours) == ["w9"]
+
+
 def test_documents_are_files_blocks_or_lines(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("a b\nc\n\n\nd e\n", encoding="utf-8")
     (tmp_path / "b.txt").write_text("f\n\n", encoding="utf-8")
@@ -64,11 +69,14 @@ def test_ranges_follow_each_other() -> None:
 
 def test_what_cannot_be_asked_is_refused() -> None:
     text = sentences(50, 20)
-    for words, options, message in [
+    cases: list[tuple[Any, dict[str, Any], str]] = [
         ([], {}, "nothing is asked about"),
         (["w1"], {"runs": 1}, "expected 2 runs or more"),
         (["nobody"], {}, "'nobody' is not among"),
-    ]:
+        ("nobody", {}, "'nobody' is not among"),
+        ([], {"measures": {"near": lambda v: v.similarity("w1", "nobody")}}, "'nobody' is not among"),
+    ]
+    for words, options, message in cases:
         with pytest.raises(UserError, match=message):
             WordVectors.stability(text, words, **{**SETTINGS, **options})
     with pytest.raises(UserError, match="the text has one"):

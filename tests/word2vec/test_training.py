@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from pellucid import WordVectors
 from pellucid.errors import UserError
 from pellucid.word2vec.config import VectorsConfig, vectors_config
+from pellucid.word2vec.doubts import doubts_after
 from pellucid.word2vec.noise import Noise
 from pellucid.word2vec.parts import cut_into_parts
 from pellucid.word2vec.rounds import Rounds, cbow_weights
@@ -170,7 +172,8 @@ def test_records_tell_how_far_it_is(tmp_path: Path) -> None:
     assert len(training.losses) == 3
     about = training.vectors().metadata
     assert about["words_read"] == 3600 and about["training"]["d"] == 8
-    assert training.losses[0] > training.losses[-1]
+    first, last = training.losses[0], training.losses[-1]
+    assert first is not None and last is not None and first > last
 
 
 def test_going_on_keeps_words_and_adds_new_ones(tmp_path: Path) -> None:
@@ -198,6 +201,31 @@ def test_going_on_needs_as_many_numbers(tmp_path: Path) -> None:
         Training(text, VectorsConfig(), start=trained(text))
 
 
+def test_going_on_from_what_is_not_finite_is_refused(tmp_path: Path) -> None:
+    text = encoded(tmp_path, sentences(50, 10))
+    rows = numpy.zeros((10, 20))
+    rows[7, 3] = numpy.nan
+    with pytest.raises(UserError, match=r"the vector of 'w7' \(row 7\) holds a number that is not finite"):
+        Training(text, vectors_config({"d": 20}), start=WordVectors([f"w{n}" for n in range(10)], rows))
+
+
+def test_one_number_that_is_not_finite_gives_no_vectors(tmp_path: Path) -> None:
+    training = Training(encoded(tmp_path, sentences(200, 150)), vectors_config({"d": 20}))
+    training._trainer.model.inputs[120, 19] = numpy.inf
+    with pytest.raises(UserError, match="left the finite numbers"):
+        training.vectors()
+
+
+def test_a_model_too_large_for_the_memory_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*shape: int) -> None:
+        raise MemoryError
+
+    text = encoded(tmp_path, sentences(50, 10))
+    monkeypatch.setattr("pellucid.word2vec.rounds.new_rows", refused)
+    with pytest.raises(UserError, match=r"no room in memory for two matrices of \d+ words by 100 numbers, 0.0 GB"):
+        Training(text, VectorsConfig())
+
+
 def test_a_rate_far_too_high_is_an_error_and_no_vectors(tmp_path: Path) -> None:
     text = encoded(tmp_path, sentences(300, 20))
     with pytest.raises(UserError, match="left the finite numbers"):
@@ -210,3 +238,69 @@ def test_frequent_words_are_sub_sampled(formula: Any, expected: Sequence[float])
     found = keep_probabilities([200, 0.8, 799.2], 1e-3, formula)
     assert found[:2].tolist() == pytest.approx(expected)
     assert keep_probabilities([5, 5], 0).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("threads", [2, 3, 4])
+def test_fast_threads_are_as_many_desks(tmp_path: Path, threads: int) -> None:
+    text = encoded(tmp_path, sentences(400, 80))
+    fast = Training(text, vectors_config({"d": 8, "epochs": 2, "fast": True}), threads=threads)
+    desks = Training(text, vectors_config({"d": 8, "epochs": 2, "desks": threads}), threads=1)
+    assert fast.threads == threads
+    list(fast), list(desks)
+    assert numpy.array_equal(fast.vectors().input_vectors, desks.vectors().input_vectors)
+    assert fast.losses == pytest.approx(desks.losses)  # summed up in another order
+
+
+def test_a_thread_that_cannot_start_is_an_error_and_no_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    submit, calls = ThreadPoolExecutor.submit, 0
+
+    def refusing(pool: ThreadPoolExecutor, *arguments: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            raise RuntimeError("can't start new thread")
+        return submit(pool, *arguments)
+
+    training = Training(encoded(tmp_path, sentences(100, 60)), vectors_config({"d": 8, "desks": 2}), threads=2)
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", refusing)
+    with pytest.raises(RuntimeError, match="new thread"):
+        list(training)
+
+
+def test_what_was_broken_off_in_the_middle_is_not_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    training = Training(encoded(tmp_path, sentences(100, 60)), vectors_config({"d": 8}), threads=1)
+    run = Rounds.run
+
+    def interrupted(trainer: Rounds, epoch: int, first: int, last: int, rate_at: Any) -> Any:
+        run(trainer, epoch, first, last, rate_at)
+        if last:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Rounds, "run", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        list(training)
+    monkeypatch.setattr(Rounds, "run", run)
+    with pytest.raises(UserError, match="in the middle of a round"):
+        list(training)
+
+
+def test_a_pass_that_predicts_nothing_has_no_loss(tmp_path: Path) -> None:
+    text = encoded(tmp_path, [["a", "b"]] * 50)
+    training = Training(text, vectors_config({"epochs": 2, "sample": 1e-300}))
+    assert [step.epoch_loss for step in training] == [None, None]
+    losses = training.vectors().metadata["losses"]
+    assert losses == [None, None]
+    assert "--sample 0" in doubts_after(losses)[0]
+    assert doubts_after([4.0, 3.0]) == [] and "hardly moved" in doubts_after([4.1589, 4.1587])[0]
+
+
+def test_going_on_cuts_the_text_as_before(tmp_path: Path) -> None:
+    (tmp_path / "zh.txt").write_text("猫吃鱼\n狗吃肉\n" * 30, encoding="utf-8")
+    settings: dict[str, Any] = {"d": 4, "epochs": 1, "threads": 1}
+    first = WordVectors.train(tmp_path / "zh.txt", tokenizer="characters", model="cbow", **settings)
+    first.save(tmp_path / "first")
+    second = WordVectors.train(tmp_path / "zh.txt", start=tmp_path / "first", epochs=1, threads=1)
+    assert list(second.words) == list(first.words)
+    assert (second.d, second.metadata["training"]["model"]) == (4, "cbow")
+    third = WordVectors.train([["猫", "吃"]] * 9, start=first, model="skip-gram", epochs=1, threads=1)
+    assert third.metadata["training"]["model"] == "skip-gram"

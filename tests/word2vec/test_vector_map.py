@@ -44,6 +44,15 @@ def test_the_most_frequent_words_are_drawn_and_zeros_are_not() -> None:
     assert draw_map(vectors, points=100).words == ("b", "d", "a")
 
 
+def test_small_numbers_have_a_place_too() -> None:
+    vectors = random_vectors(30, 4)
+    small = WordVectors(vectors.words, vectors.input_vectors * numpy.float32(1e-30))
+    one, other = draw_map(vectors, points=30), draw_map(small, points=30)
+    assert one.places == pytest.approx(other.places, abs=1e-6)  # float32, and small ones have fewer digits
+    assert numpy.array_equal(one.neighbours, other.neighbours)
+    assert "a?b" in map_page(one, "a\udcffb")
+
+
 def test_the_page_holds_everything_and_loads_nothing() -> None:
     words = ["</script><b>", "猫", "a\u2028b", "x"]
     vectors = WordVectors(words, numpy.eye(4))

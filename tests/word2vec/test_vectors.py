@@ -134,3 +134,12 @@ def test_float32_rows_are_not_copied() -> None:
 
 def test_it_is_public() -> None:
     assert pellucid.WordVectors is WordVectors
+
+
+def test_names_of_gensim_are_told_what_they_are_here() -> None:
+    vectors = WordVectors(["a", "b"], [[1.0], [2.0]])
+    with pytest.raises(AttributeError, match="it is similar, and analogy for three words here"):
+        vectors.most_similar("a")
+    assert not hasattr(vectors, "nothing_at_all")
+    with pytest.raises(UserError, match="there is no text"):
+        WordVectors.train(sentences="corpus.txt")

@@ -76,7 +76,7 @@ _TABLE = (
         "keeps what stands before the broken place",
         "Export the memory again, or use what stands before the broken place: --drop tmx.",
     ),
-    Check("empty", "error", "not one pair can be used", "writes nothing", "See what the pairs were left out for."),
+    Check("empty", "error", "nothing is left that can be used", "writes nothing", "See what all was left out for."),
     Check(
         "unpaired",
         "drop",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import lzma
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,15 +16,25 @@ from numpy.typing import NDArray
 
 from pellucid.corpus.text_files import plain_suffix
 from pellucid.errors import UserError
-from pellucid.storage.files import new_file
+from pellucid.storage.files import new_file, write_error
 from pellucid.word2vec.files.escapes import escape as escaped_word
 from pellucid.word2vec.files.formats import FORMATS, Form, Format, sniff
-from pellucid.word2vec.files.native import read_native, save_native
+from pellucid.word2vec.files.native import check_native_place, read_native, save_native
 from pellucid.word2vec.files.oddities import LoadReport, Oddities, Oddity
 from pellucid.word2vec.vectors import WordVectors
 from pellucid.word2vec.vocabulary import Vocabulary
 
-__all__ = ["FORMATS", "Format", "LoadReport", "Oddity", "read_vectors", "write_vectors"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "LoadReport",
+    "Oddity",
+    "check_place",
+    "check_words",
+    "format_by_name",
+    "read_vectors",
+    "write_vectors",
+]
 
 _UNHELD = {
     "word2vec-binary": (" ", "\n"),
@@ -31,6 +42,7 @@ _UNHELD = {
 }
 """What a form's words cannot hold: what ends a word or a row for its readers."""
 
+_ENDINGS: dict[str, Format] = {".bin": "word2vec-binary", ".txt": "word2vec-text", ".vec": "fasttext"}
 _MOST_AT_FIRST = 1 << 28  # numbers that room is made for where the file's size does not bound them
 _LARGEST_FLOAT16 = 65504.0
 
@@ -53,10 +65,11 @@ def read_vectors(
         UserError: if it is missing, is of another kind, or does not tell clearly what it is.
     """
     _check_format(format)
-    if Path(path).is_dir() or format == "native":
+    folder = os.path.isdir(path)
+    if folder or format == "native":
         if format not in (None, "native"):
             raise UserError(f"{path} is a folder, and {format} is a file", where=str(path), hint=_files_in(path))
-        if Path(path).is_dir() and not (Path(path) / "config.json").is_file() and (hint := _files_in(path)):
+        if folder and not (Path(path) / "config.json").is_file() and (hint := _files_in(path)):
             raise UserError(f"{path} is a folder, expected vectors", where=str(path), hint=hint)
         return read_native(path)
     form = sniff(path, format, float16)
@@ -74,7 +87,7 @@ def read_vectors(
 def write_vectors(
     vectors: WordVectors,
     path: str | Path,
-    format: Format = "native",
+    format: Format | None = None,
     *,
     float16: bool = False,
     escape: bool = False,
@@ -85,26 +98,61 @@ def write_vectors(
         UserError: if the form cannot hold a word, something else stands in the way, or the disk refuses.
     """
     _check_format(format)
+    format = format or format_by_name(path)
     if float16 and format != "word2vec-binary":
         raise UserError(f"two bytes a number are there for word2vec-binary, not for {format}")
+    if format == "native" and escape:
+        raise UserError("the native form holds any word: nothing is escaped in it")
+    check_place(path, format)
     if format == "native":
-        if escape:
-            raise UserError("the native form holds any word: nothing is escaped in it")
         save_native(vectors, path)
         return
-    if Path(path).is_dir():
-        raise UserError(f"{path} is a folder, and {format} is a file", where=str(path), hint="Name a file.")
     vocabulary = vectors.vocabulary
     if escape:
         vocabulary = Vocabulary.of(map(escaped_word, vocabulary))
     else:
-        _check_words(vocabulary, format)
+        check_words(vocabulary, format)
     rows = vectors.directions.rows  # measured, so that what is not finite is refused
     if float16:
         _check_range(vectors)
     with _packed(path) as file:
         for piece in _pieces(vocabulary, rows, format, float16):
             file.write(piece if isinstance(piece, bytes) else piece.data)
+
+
+def format_by_name(path: str | Path) -> Format:
+    """Return the form that a name's ending stands for: .bin, .txt and .vec are files, packed or not; else native."""
+    return _ENDINGS.get(plain_suffix(path), "native")
+
+
+def check_place(path: str | Path, format: Format) -> None:
+    """Refuse a place where vectors cannot be written, before they are made; change nothing.
+
+    Raises:
+        UserError: if something else stands there, or the folder above cannot be written to.
+    """
+    try:
+        place = Path(os.path.realpath(path))
+        if format == "native":
+            check_native_place(path)
+        elif place.is_dir():
+            raise UserError(f"{path} is a folder, and {format} is a file", where=str(path), hint="Name a file.")
+        elif place.exists() and not place.is_file():  # a pipe or a device, as /dev/stdout
+            return
+        above = place.parent
+        if format == "native":  # folders above it are made
+            above = next(folder for folder in place.parents if folder.exists())
+        reason = "does not exist" if not above.exists() else "is a file" if not above.is_dir() else ""
+        if not reason and not os.access(above, os.W_OK | os.X_OK):
+            reason = "may not be written to"
+    except OSError as error:
+        raise write_error(path, error) from error
+    if reason:
+        raise UserError(
+            f"cannot write {path}: {above} {reason}",
+            where=str(path),
+            hint="Check the name, or name another place.",
+        )
 
 
 def _pieces(
@@ -142,8 +190,14 @@ def _check_format(format: str | None) -> None:
         raise UserError(f"unknown format {format!r}", hint=f"Use one of {', '.join(FORMATS)}.")
 
 
-def _check_words(vocabulary: Vocabulary, format: Format) -> None:
-    """Refuse words that a form cannot hold."""
+def check_words(vocabulary: Vocabulary, format: Format) -> None:
+    """Refuse words that a form cannot hold.
+
+    Raises:
+        UserError: names them.
+    """
+    if format == "native":
+        return
     unheld = _UNHELD.get(format, _UNHELD["word2vec-text"])
     whole, lengths = vocabulary.letters.tobytes(), numpy.diff(vocabulary.ends, prepend=-1) - 1
     rare = [sign for sign in unheld if sign != "\n" and sign.encode() in whole]

@@ -23,9 +23,9 @@ from pellucid.word2vec.files.oddities import LoadReport
 from pellucid.word2vec.vectors import WordVectors
 from pellucid.word2vec.vocabulary import Vocabulary
 
-__all__ = ["read_native", "save_native", "write_native"]
+__all__ = ["check_native_place", "read_native", "save_native", "write_native"]
 
-_OURS = frozenset({"config.json", "metrics.jsonl", "model.safetensors", "report.json"})
+_OURS = frozenset({"checkpoints", "config.json", "metrics.jsonl", "model.safetensors", "report.json"})
 _WORDS = ("word_letters", "word_ends", "word_hashes", "word_rows")
 _OTHER_FORM = 'Name a folder, or say the file\'s form: `--to word2vec-binary`, in Python `format="word2vec-binary"`.'
 _AGAIN = "Copy the folder again from where it is whole, or make it again."
@@ -65,8 +65,9 @@ def write_native(vectors: WordVectors, folder: str | Path) -> None:
     """Write the two files of `vectors` into a folder that exists, each whole or not at all.
 
     Raises:
-        UserError: if the metadata are nothing that JSON holds, or the disk refuses.
+        UserError: if a number is not finite, the metadata are nothing that JSON holds, or the disk refuses.
     """
+    _ = vectors.directions  # measured, so that what is not finite is refused, as by all forms
     metadata = dict(vectors.metadata)
     try:
         json.dumps(metadata, allow_nan=False)
@@ -89,6 +90,17 @@ def save_native(vectors: WordVectors, folder: str | Path) -> None:
     """Write `vectors` as a folder of its own, whole or not at all; word vectors that stand there are replaced.
 
     Raises:
+        UserError: as `check_native_place`, or if the disk refuses.
+    """
+    check_native_place(folder)
+    with new_folder(folder, replace=True) as temporary:
+        write_native(vectors, temporary)
+
+
+def check_native_place(folder: str | Path) -> None:
+    """Refuse a place for a folder of vectors where something else stands; change nothing.
+
+    Raises:
         UserError: if a model of another kind, a file, or anything else stands there.
     """
     place = Path(folder)
@@ -106,13 +118,11 @@ def save_native(vectors: WordVectors, folder: str | Path) -> None:
         )
     if place.is_dir() and any(place.iterdir()):
         _check_replaceable(place)
-    with new_folder(place, replace=True) as temporary:
-        write_native(vectors, temporary)
 
 
 def _check_replaceable(folder: Path) -> None:
     hint = "Name another folder, or remove this one first."
-    if holds_model(folder):
+    if (folder / "config.json").is_file():
         kind = read_config(folder)["kind"]
         if kind != "vectors":
             raise UserError(f"{folder} holds {KINDS[kind]}, which is not overwritten", where=str(folder), hint=hint)

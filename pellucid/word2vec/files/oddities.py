@@ -86,7 +86,7 @@ class Oddities:
             raise UserError(message, where=where, hint=_STRICT)
         said, first, before = self._found.get(kind, (message, where, 0))
         total = before + count
-        self._found[kind] = (plural.format(f"{total:,}") if plural and total > 1 else said, first, total)
+        self._found[kind] = (plural.replace("{}", f"{total:,}", 1) if plural and total > 1 else said, first, total)
 
     def found(self) -> tuple[Oddity, ...]:
         """Return what was noted, in the order in which it was first met."""

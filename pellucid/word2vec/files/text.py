@@ -100,7 +100,8 @@ def _whole_lines(path: str | Path, start: int) -> Iterator[bytes]:
 def _read_chunk(chunk: bytes, line: int, d: int, rows: RowCollector, oddities: Oddities) -> NDArray[numpy.uint8]:
     """Parse lines, the first of them line number `line`, and return what each is."""
     count = chunk.count(b"\n")
-    vectors = rows.room(count)
+    # No row is shorter than its numbers and what parts them: blank lines take no room.
+    vectors = rows.room(min(count, len(chunk) // (2 * d) + 1))
     letters = numpy.empty(len(chunk) + count, numpy.uint8)
     ends, starts = numpy.empty(count, numpy.int64), numpy.empty(count + 1, numpy.int64)
     kinds = numpy.empty(count, numpy.uint8)
