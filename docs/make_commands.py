@@ -25,6 +25,7 @@ COMMANDS = (
     ("chat",),
     ("score",),
     ("evaluate",),
+    ("look",),
     ("align",),
     ("import",),
     ("info",),

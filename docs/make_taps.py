@@ -6,14 +6,12 @@ docstrings. `python docs/make_taps.py` writes the file; a test fails when it is 
 
 import re
 from pathlib import Path
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from pellucid.layers.attention import Attention, attend
-from pellucid.layers.block import DecoderBlock, SelfAttentionBlock
-from pellucid.layers.feed_forward import FeedForward
+from pellucid.inspection import tap_table
+from pellucid.inspection.tap_table import TapLine
 from pellucid.models.config import EncoderDecoderConfig
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.models.decoder_only_config import DecoderOnlyConfig
@@ -49,43 +47,14 @@ TABLE = """
 """
 
 
-class TapLine(NamedTuple):
-    """What a docstring says about a tap."""
-
-    meaning: str
-    axes: str
-    unit: str
-
-
 def documented_taps() -> dict[str, TapLine]:
     """Return what the docstrings say of a translator, by name, with N for the number of a layer."""
-    attention, feed_forward = _lines(Attention) | _lines(attend), _lines(FeedForward)
-    parts = {
-        "encoder.N": _lines(SelfAttentionBlock),
-        "encoder.N.self_attention": attention,
-        "encoder.N.feed_forward": feed_forward,
-        "decoder.N": _lines(DecoderBlock),
-        "decoder.N.self_attention": attention,
-        "decoder.N.cross_attention": attention,
-        "decoder.N.feed_forward": feed_forward,
-    }
-    taps = _lines(EncoderDecoder)
-    for scope, lines in parts.items():
-        taps |= {f"{scope}.{name}": line for name, line in lines.items()}
-    return taps
+    return tap_table.documented_taps(EncoderDecoder)
 
 
 def documented_taps_of_language_model() -> dict[str, TapLine]:
     """Return what the docstrings say of a language model, by name, with N for the number of a layer."""
-    parts = {
-        "decoder.N": _lines(SelfAttentionBlock),
-        "decoder.N.self_attention": _lines(Attention) | _lines(attend),
-        "decoder.N.feed_forward": _lines(FeedForward),
-    }
-    taps = _lines(DecoderOnly)
-    for scope, lines in parts.items():
-        taps |= {f"{scope}.{name}": line for name, line in lines.items()}
-    return taps
+    return tap_table.documented_taps(DecoderOnly)
 
 
 def recorded_taps() -> dict[str, Tensor]:
@@ -124,13 +93,6 @@ def _table(title: str, recorded: dict[str, Tensor], documented: dict[str, TapLin
         for name in names
     ]
     return TABLE.format(title=title) + "".join(rows)
-
-
-def _lines(owner: object) -> dict[str, TapLine]:
-    """Return the lines `name: meaning, [axes]; unit.` of a docstring's Taps section."""
-    section = (owner.__doc__ or "").partition("Taps:\n")[2].partition("\n\n")[0]
-    pattern = re.compile(r"^ +([\w.]+): (.+), \[(.+)\](?:; (\w+))?\.$", re.MULTILINE)
-    return {m[1]: TapLine(m[2], m[3], m[4] or "–") for m in pattern.finditer(section)}
 
 
 if __name__ == "__main__":

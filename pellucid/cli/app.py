@@ -39,6 +39,7 @@ _COMMANDS = {
         "pellucid.cli.evaluate:evaluate",
         "Measure a translator (BLEU, chrF), a language model (perplexity) or word vectors (analogies).",
     ),
+    "look": ("pellucid.cli.look:look", "Look inside a model while it reads a text."),
     "align": ("pellucid.cli.align:align", "Align the words of parallel text."),
     "import": (
         "pellucid.cli.import_model:import_model",

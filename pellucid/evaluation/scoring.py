@@ -15,7 +15,7 @@ from pellucid.generation.translate import Translator
 from pellucid.models.config import EncoderDecoderConfig
 from pellucid.models.memory import free_bytes
 
-__all__ = ["score_pairs"]
+__all__ = ["encode_pair", "score_pairs"]
 
 BATCH_BYTES = 2**30  # of attention, unless a pair alone needs more
 SHARE = 0.5  # of the free memory that a pair alone may need
@@ -43,7 +43,7 @@ def score_pairs(
         UserError: for a pair that is too long for the memory that is free, or for the positions that a model has
             learned; before any is scored.
     """
-    encoded = [_encode(translator, *pair) for pair in pairs]
+    encoded = [encode_pair(translator, *pair) for pair in pairs]
     lengths = [max(len(source), len(target)) for source, target in encoded]
     _refuse_too_long(translator, encoded, places)
     found: dict[int, TextScore] = {}
@@ -56,7 +56,7 @@ def score_pairs(
     return [found[i] for i in range(len(pairs))]
 
 
-def _encode(translator: Translator, source: str, target: str) -> tuple[list[int], list[int]]:
+def encode_pair(translator: Translator, source: str, target: str) -> tuple[list[int], list[int]]:
     """Return ids as training has them, each ending in the end token."""
     ours, theirs = translator.source_tokenizer, translator.target_tokenizer
     numbered = translator.copies_placeholders and protect_pair(source, target, len(ours.placeholder_ids))

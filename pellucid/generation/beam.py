@@ -1,7 +1,8 @@
 """Beam search: the most probable translations that a narrow search finds, for many sentences at once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int, Shaped
@@ -11,7 +12,7 @@ from pellucid.generation.config import GenerationConfig
 from pellucid.generation.constraints import Constraints, Symbols, padded
 from pellucid.models.encoder_decoder import EncoderDecoder
 
-__all__ = ["Hypothesis", "Symbols", "beam_search"]
+__all__ = ["BeamStep", "Hypothesis", "Symbols", "beam_search"]
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,33 @@ class Hypothesis:
         return sum(self.token_log_probs)
 
 
+class BeamStep(NamedTuple):
+    """What a step of the search weighed, for those who watch it.
+
+    Attributes:
+        log_probs: of each open hypothesis before the step, −inf where there is none, [batch hypotheses].
+        continuations: log-probability of each with one of its most probable next tokens, [batch hypotheses n].
+        tokens: these tokens, [batch hypotheses n].
+        parents: which hypothesis each kept one continues, [batch hypotheses].
+        kept: by which token, [batch hypotheses].
+        kept_log_probs: of what was kept, [batch hypotheses].
+        ends: log-probability of each open hypothesis with its end, [batch hypotheses].
+        ended: where that was kept, [batch hypotheses].
+    """
+
+    log_probs: Float[Tensor, "batch hypotheses"]
+    continuations: Float[Tensor, "batch hypotheses n"]
+    tokens: Int[Tensor, "batch hypotheses n"]
+    parents: Int[Tensor, "batch hypotheses"]
+    kept: Int[Tensor, "batch hypotheses"]
+    kept_log_probs: Float[Tensor, "batch hypotheses"]
+    ends: Float[Tensor, "batch hypotheses"]
+    ended: Bool[Tensor, "batch hypotheses"]
+
+
+Watch = Callable[[BeamStep], object]
+
+
 @torch.inference_mode()
 def beam_search(
     model: EncoderDecoder,
@@ -43,6 +71,7 @@ def beam_search(
     symbols: Symbols,
     config: GenerationConfig,
     prefixes: Sequence[Sequence[int]] | None = None,
+    watch: Watch | None = None,
 ) -> list[list[Hypothesis]]:
     """Return the `n_best` best hypotheses found for each source, best first.
 
@@ -58,6 +87,7 @@ def beam_search(
         symbols: ids with a meaning; placeholders are generated at most as often as the source has them.
         config: its `batch_tokens` is not heeded: all sentences go at once.
         prefixes: ids that each translation must begin with; their log-probabilities count like any others.
+        watch: shown every step, of those sentences that are not done.
 
     Source:
         Wu et al. 2016, §7 for length normalisation, here by length^α; Huang et al. 2017 for stopping once it is exact.
@@ -66,6 +96,7 @@ def beam_search(
     constraints = Constraints.of(source, symbols, config, prefixes or [()] * len(sources), _most_positions(model))
     cache = model.start_cache(model.encode(source), config.beam)
     beam = _Beam.start(source, symbols, config)
+    beam.watch = watch
     while len(beam.sentences):
         logits = model.logits(model.decode_step(beam.last_ids, cache)).float()
         normalisers = logits.logsumexp(-1, keepdim=True)
@@ -93,6 +124,7 @@ class _Beam:
         best_scores: the scores of the best `n_best` ended ones, −inf where there is none yet, [batch n_best].
         ended_counts: how many have ended, [batch].
         done: sentences whose search is over, [batch].
+        watch: shown every step.
     """
 
     config: GenerationConfig
@@ -105,6 +137,7 @@ class _Beam:
     ended_counts: Int[Tensor, " batch"]
     done: Bool[Tensor, " batch"]
     results: list[list[Hypothesis]] = field(default_factory=list)
+    watch: Watch | None = None
 
     @classmethod
     def start(cls, source: Tensor, symbols: Symbols, config: GenerationConfig) -> "_Beam":
@@ -160,7 +193,11 @@ class _Beam:
         bound = totals[:, 0] / (longest + 1) ** self.config.length_penalty
         self.done = self.done | at_limit | (self.ended_counts >= beam) | (self.best_scores[:, -1] >= bound)
 
-        self.ids = _longer(self.ids, parents, tokens.flatten(1).gather(1, places))
+        kept = tokens.flatten(1).gather(1, places)
+        if self.watch is not None:
+            weighed = self.log_probs[:, :, None] + best
+            self.watch(BeamStep(self.log_probs, weighed, tokens, parents, kept, totals, ends, ended))
+        self.ids = _longer(self.ids, parents, kept)
         self.token_log_probs = _longer(self.token_log_probs, parents, best.flatten(1).gather(1, places))
         self.log_probs = totals
         return parents

@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from pellucid.corpus.counts import counted
 from pellucid.errors import UserError
@@ -17,6 +17,10 @@ from pellucid.generation.text_score import Reading, TextScore, TokenScore, log_p
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.randomness import generator
 from pellucid.tokenizers import ImportedTokenizer, LanguageTokenizer
+
+if TYPE_CHECKING:
+    from pellucid.inspection.look import Look, Looks
+    from pellucid.inspection.what_if import WhatIf
 
 __all__ = ["LanguageModel", "Stream"]
 
@@ -233,6 +237,26 @@ class LanguageModel:
         if stride is not None and not 1 <= stride <= most:
             raise UserError(f"expected a stride from 1 to {most} tokens, got {stride}", where="stride")
         return stride or max(1, self.context // 2)
+
+    @overload
+    def look(  # type: ignore[overload-overlap]  # a text is a sequence of texts to the type checker
+        self, text: str, *, tokens: int = 0, what: Sequence[str] | None = None
+    ) -> "Look": ...
+
+    @overload
+    def look(self, text: Sequence[str], *, tokens: int = 0, what: Sequence[str] | None = None) -> "Looks": ...
+
+    def look(self, text: str | Sequence[str], *, tokens: int = 0, what: Sequence[str] | None = None) -> "Look | Looks":
+        """Look inside while it reads a text: see `pellucid.inspection.language_models.look`."""
+        from pellucid.inspection.language_models import look
+
+        return look(self, text, tokens=tokens, what=what)
+
+    def what_if(self, text: str) -> "WhatIf":
+        """Return a run that can be edited, to see what the edit does: see `pellucid.inspection.what_if.WhatIf`."""
+        from pellucid.inspection.language_models import what_if
+
+        return what_if(self, text)
 
     def prompt_ids(self, text: str) -> list[int]:
         """Return the ids that a prompt is read as, the start's included.

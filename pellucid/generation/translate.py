@@ -1,7 +1,7 @@
 """Strings in, strings out."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from torch import Tensor
 
@@ -19,6 +19,10 @@ from pellucid.generation.settings import changed_settings
 from pellucid.generation.translation import Alternative, Translation, best_combinations, blank
 from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.tokenizers import Tokenizer
+
+if TYPE_CHECKING:
+    from pellucid.inspection.look import Look, Looks
+    from pellucid.inspection.what_if import WhatIf
 
 __all__ = ["Translator"]
 
@@ -129,7 +133,7 @@ class Translator:
             given = counted(len(prefixes), "prefix", "prefixes")
             raise UserError(f"{counted(len(texts), 'text')}, but {given}", where="translate")
         config = self.settings(**settings)
-        maker = self._part_maker(config)
+        maker = self.part_maker(config)
         plans = [maker.plan(one) for one in texts]
         parts = [part for plan in plans for part in plan.parts]
         starts = [
@@ -143,6 +147,40 @@ class Translator:
             for one, plan in zip(texts, plans, strict=True)
         ]
         return found[0] if isinstance(text, str) else found
+
+    @overload
+    def look(  # type: ignore[overload-overlap]  # a text is a sequence of texts to the type checker
+        self, text: str, *, target: str | None = None, prefix: str = "", what: Sequence[str] | None = None
+    ) -> "Look": ...
+
+    @overload
+    def look(
+        self,
+        text: Sequence[str],
+        *,
+        target: Sequence[str] | None = None,
+        prefix: str = "",
+        what: Sequence[str] | None = None,
+    ) -> "Looks": ...
+
+    def look(
+        self,
+        text: str | Sequence[str],
+        *,
+        target: str | Sequence[str] | None = None,
+        prefix: str = "",
+        what: Sequence[str] | None = None,
+    ) -> "Look | Looks":
+        """Look inside while it reads a text and writes its translation: see `pellucid.inspection.translators.look`."""
+        from pellucid.inspection.translators import look
+
+        return look(self, text, target=target, prefix=prefix, what=what)
+
+    def what_if(self, text: str, *, target: str | None = None) -> "WhatIf":
+        """Return a run that can be edited, to see what the edit does: see `pellucid.inspection.what_if.WhatIf`."""
+        from pellucid.inspection.translators import what_if
+
+        return what_if(self, text, target=target)
 
     def settings(self, **settings: Any) -> GenerationConfig:
         """Return the model's settings with some changed; None changes nothing.
@@ -165,7 +203,8 @@ class Translator:
             )
         return config
 
-    def _part_maker(self, config: GenerationConfig) -> PartMaker:
+    def part_maker(self, config: GenerationConfig) -> PartMaker:
+        """Return what cuts texts for this model."""
         shape = self.model.config
         longest = config.split_above or LONGEST_SPLIT
         if shape.positions == "learned":
@@ -199,8 +238,8 @@ class Translator:
         self, parts: list[Part], prefixes: list[list[int]], config: GenerationConfig, alignment: bool
     ) -> list[_Done]:
         found = beam_search(self.model, [part.ids for part in parts], self.symbols, config, prefixes)
-        maker = self._part_maker(config)
-        lost = [i for i, part in enumerate(parts) if part.numbered and not self._kept(part, found[i][0])]
+        maker = self.part_maker(config)
+        lost = [i for i, part in enumerate(parts) if part.numbered and not self.kept(part, found[i][0])]
         if lost:  # once more, without showing the model the placeholders it lost
             parts = [maker.part(part.source, numbered=False) if i in lost else part for i, part in enumerate(parts)]
             again = beam_search(
@@ -211,7 +250,8 @@ class Translator:
         looked = self._look(parts, found, alignment)
         return [self._finished(part, n_best, rows) for part, n_best, rows in zip(parts, found, looked, strict=True)]
 
-    def _kept(self, part: Part, hypothesis: Hypothesis) -> bool:
+    def kept(self, part: Part, hypothesis: Hypothesis) -> bool:
+        """Tell whether a translation has all the placeholders of its source."""
         return kept_whole(part.protected, self.target_tokenizer.decode_segments(hypothesis.ids))
 
     def _look(self, parts: list[Part], found: list[list[Hypothesis]], alignment: bool) -> list[list[Tensor]]:

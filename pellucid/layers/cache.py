@@ -71,6 +71,18 @@ class DecoderCache:
         self.may_attend = self.may_attend[sentences]
         self._stored = [None if kv is None else (kv[0][sentences], kv[1][sentences]) for kv in self._stored]
 
+    def stored(self, block: int) -> tuple[KeyValue, int]:
+        """Return a block's keys and values of all steps so far, and how many bytes are set aside for them.
+
+        One step has been taken at least.
+        """
+        held = self._stored[block]
+        assert held is not None, "a step comes first"
+        used = self.step * self.hypotheses
+        positions = torch.arange(self.step, device=held[0].device).repeat_interleave(self.hypotheses)
+        reserved = sum(x.numel() * x.element_size() for x in held)
+        return KeyValue(held[0][:, :, :used], held[1][:, :, :used], positions), reserved
+
     @property
     def nbytes(self) -> int:
         """Bytes held by keys and values, of the source and of earlier steps."""

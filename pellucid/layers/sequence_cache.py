@@ -80,6 +80,17 @@ class SequenceCache:
         if self.padding is not None:
             self.padding = self.padding[rows]
 
+    def stored(self, block: int) -> tuple[KeyValue, int]:
+        """Return a block's keys and values of all tokens so far, and how many bytes are set aside for them.
+
+        One token has been read at least.
+        """
+        held = self._stored[block]
+        assert held is not None, "a token comes first"
+        slots = torch.arange(self.length, device=held[0].device)
+        reserved = sum(x.numel() * x.element_size() for x in held)
+        return KeyValue(held[0][:, :, : self.length], held[1][:, :, : self.length], self._positions(slots)), reserved
+
     @property
     def nbytes(self) -> int:
         """Bytes held by keys and values."""

@@ -1,0 +1,87 @@
+"""Numbers of a look, drawn in a terminal: shades where they are shares, digits where they are not."""
+
+import shutil
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pellucid.cli import console
+from pellucid.cli.alignment_drawing import LEGEND, draw_alignment
+
+if TYPE_CHECKING:
+    from pellucid.inspection.labelled import LabelledArray
+    from pellucid.inspection.view import Table
+
+__all__ = ["draw", "draw_table"]
+
+_LEAST = 0.05  # share of a row that is drawn at all
+_MOST_COLUMNS = 24  # of digits: more can only be seen as a picture
+
+
+def draw(array: "LabelledArray", head: int | None = None, columns: int | None = None) -> list[str]:
+    """Return the lines of a drawing.
+
+    Args:
+        array: of one to three axes; of three, the first is heads or the like: one of them is drawn, or their mean.
+        head: which of the first axis.
+        columns: width of the terminal; this one's unless given.
+    """
+    columns = columns or shutil.get_terminal_size((80, 24)).columns
+    lines: list[str] = []
+    if len(array.axes) == 3:
+        first = array.axes[0]
+        if head is None and array.unit == "share":
+            lines.append(f"mean of {len(first.labels)} {first.name}; one of them by its number (--head)")
+            array = array.mean(first.name)
+        else:
+            chosen = head if head is not None and head < len(first.labels) else len(first.labels) - 1
+            lines.append(f"{first.name} {first.labels[chosen]}")
+            array = array[chosen]
+    if len(array.axes) == 1:
+        (axis,) = array.axes
+        rows = [[label, float(value)] for label, value in zip(axis.labels, array.values, strict=True)]
+        return [*lines, *console.table_lines([axis.name, array.unit], rows)]
+    down, across = array.axes
+    if array.unit == "share" and array.values.min(initial=0) >= 0:
+        weights = {
+            (i, j): float(value) for j, row in enumerate(array.values) for i, value in enumerate(row) if value >= _LEAST
+        }
+        return [*lines, *draw_alignment(across.labels, down.labels, weights, columns), LEGEND]
+    shown = min(len(across.labels), _MOST_COLUMNS)
+    if shown < len(across.labels):
+        lines.append(f"the first {shown} of {len(across.labels)} {across.name} places; -o FILE.html has them all")
+    headers = ["", *across.labels[:shown]]
+    rows = [
+        [label, *(f"{value:.2f}" for value in row[:shown])]
+        for label, row in zip(down.labels, array.values, strict=True)
+    ]
+    return [*lines, *_blocks(headers, rows, columns)]
+
+
+def draw_table(table: "Table") -> list[str]:
+    """Return the lines of a table, in blocks if it is wider than the terminal."""
+    rows = [[_cell(value) for value in row] for row in table.rows]
+    return _blocks(list(table.headers), rows, shutil.get_terminal_size((80, 24)).columns)
+
+
+def _blocks(headers: Sequence[str], rows: Sequence[Sequence[Any]], columns: int) -> list[str]:
+    """Lay a table out in blocks that fit, each with the first column."""
+    widths = [
+        max(console.width(str(cell)) for cell in [header, *(row[i] for row in rows)])
+        for i, header in enumerate(headers)
+    ]
+    lines: list[str] = []
+    at = 1
+    while at < len(headers) or not lines:
+        stop, used = at, widths[0]
+        while stop < len(headers) and (stop == at or used + 2 + widths[stop] <= columns):
+            used += 2 + widths[stop]
+            stop += 1
+        chosen = [0, *range(at, stop)]
+        lines += [""] if lines else []
+        lines += console.table_lines([headers[i] for i in chosen], [[row[i] for i in chosen] for row in rows])
+        at = max(stop, at + 1)
+    return lines
+
+
+def _cell(value: Any) -> Any:
+    return round(value, 4) if isinstance(value, float) else value

@@ -1,0 +1,166 @@
+"""Does a look show what the model does? Every promise of the numbers, measured.
+
+A look that fails is a mistake of Pellucid's own: `look.check()` then raises, and says which promise, by how much.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple
+
+import numpy
+import torch
+from torch import Tensor
+
+from pellucid.errors import UserError
+from pellucid.inspection.anatomy import attentions, stacks
+from pellucid.inspection.attention import explicit_weights, position_bias, turned
+from pellucid.inspection.lens import layer_logits
+from pellucid.inspection.record import run_model, to_numbers
+from pellucid.inspection.recorded import Recorded
+from pellucid.inspection.residual import contributions
+from pellucid.inspection.score_parts import score_parts
+from pellucid.inspection.steps import cached_logits
+
+__all__ = ["Check", "InexactError", "verify"]
+
+# Largest error relative to the largest number (at least 1): float32 rounds to 6e-8 of a number, bfloat16 to 4e-3, and
+# both pile up over sums of a few hundred terms in another order.
+BOUNDS = {"float64": 1e-9, "float32": 1e-4}
+_NARROW = 0.1
+
+
+class InexactError(ArithmeticError):
+    """A number of a look is not what the model used, or parts do not add up to their whole."""
+
+
+class Check(NamedTuple):
+    """A promise and how exactly it is kept.
+
+    Attributes:
+        name: what was compared.
+        error: the largest difference, relative to the largest number compared (at least 1); None if it could not be
+            checked because a number was not recorded, or because the look was edited.
+        bound: the most that rounding may make of it.
+    """
+
+    name: str
+    error: float | None
+    bound: float
+
+    @property
+    def kept(self) -> bool:
+        """Whether it is kept, or could not be checked."""
+        return self.error is None or self.error <= self.bound
+
+
+def verify(look: Recorded) -> list[Check]:
+    """Measure every promise of a look.
+
+    Raises:
+        InexactError: if one is broken.
+    """
+    bound = BOUNDS.get(look.subject.precision, _NARROW)
+    found: dict[str, list[float | None]] = {}
+    for name, measure in _promises(look):
+        try:
+            error = measure()
+        except UserError:  # a number that it needs was not recorded, or it is not defined here
+            error = None
+        found.setdefault(name, []).append(error)
+    checks = [Check(name, _largest(errors), bound) for name, errors in found.items()]
+    if broken := [check for check in checks if not check.kept]:
+        said = "; ".join(
+            f"{check.name}: off by {check.error:.2g}, at most {check.bound:.0e} is rounding" for check in broken
+        )
+        raise InexactError(f"this look is wrong, which is a mistake in Pellucid: {said}")
+    return checks
+
+
+def _promises(look: Recorded) -> Iterator[tuple[str, Callable[[], float]]]:
+    for attention in attentions(look.model):
+        yield "rows of weights sum to 1", partial(_rows_sum, look, attention.name)
+        yield "scores are q · k / √d_head and the bias", partial(_scores, look, attention.name)
+        yield "weights are the softmax of the scores that may look", partial(_softmax, look, attention.name)
+        yield "mixes are weights · values", partial(_mixed, look, attention.name)
+        yield "parts of a score add up to it", partial(_score_parts, look, attention.name)
+    for stack in stacks(look.model):
+        yield "parts of the stream add up to it", partial(_contributions, look, stack.name)
+    yield "the lens of the last layer is the output", partial(_lens, look)
+    if not look.edits:
+        yield "explicit = fast path", partial(_untapped, look)
+        yield "cached = uncached", partial(_cached, look)
+
+
+def _largest(errors: list[float | None]) -> float | None:
+    known = [error for error in errors if error is not None]
+    # Not max(): it would pass over NaN, which is the worst error of all.
+    return float(numpy.max(known)) if known else None
+
+
+def _apart(a: Tensor, b: Tensor) -> float:
+    if not a.numel():
+        return 0.0
+    return float((a - b).abs().max() / max(1.0, float(b.abs().max())))
+
+
+def _rows_sum(look: Recorded, name: str) -> float:
+    sums = look.tensor(f"{name}.weights").sum(-1)
+    allowed = torch.from_numpy(look.mask(name)).any(-1)
+    return _apart(sums, allowed.double().expand_as(sums)) if not look.edits else _apart(sums, sums.round())
+
+
+def _scores(look: Recorded, name: str) -> float:
+    q, k = turned(look, name, "query"), turned(look, name, "key")
+    scores = q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5
+    if (bias := position_bias(look, look.attention(name))) is not None:
+        scores = scores + bias
+    _not_edited(look)
+    return _apart(scores, look.tensor(f"{name}.scores"))
+
+
+def _softmax(look: Recorded, name: str) -> float:
+    _not_edited(look)
+    return _apart(explicit_weights(look, name), look.tensor(f"{name}.weights"))
+
+
+def _mixed(look: Recorded, name: str) -> float:
+    _not_edited(look)
+    weights, value = look.tensor(f"{name}.weights"), look.tensor(f"{name}.value")
+    value = value.repeat_interleave(len(weights) // len(value), dim=0)
+    return _apart(weights @ value, look.tensor(f"{name}.mixed"))
+
+
+def _score_parts(look: Recorded, name: str) -> float:
+    _not_edited(look)
+    parts = score_parts(look, name)
+    return parts.error / max(1.0, float(numpy.abs(parts.scores.values).max(initial=0)))
+
+
+def _contributions(look: Recorded, stack: str) -> float:
+    _not_edited(look)
+    given = contributions(look, stack)
+    return given.error / max(1.0, float(numpy.abs(given.stream.values).max(initial=0)))
+
+
+def _lens(look: Recorded) -> float:
+    _not_edited(look)
+    layers = len(look.stack("decoder").blocks)
+    return _apart(layer_logits(look, layers).double(), look.tensor("logits"))
+
+
+def _untapped(look: Recorded) -> float:
+    logits = look.tensor("logits")
+    plain = run_model(look.model, look.run)
+    assert plain is not None
+    return _apart(torch.from_numpy(to_numbers(plain))[0].double(), logits)
+
+
+def _cached(look: Recorded) -> float:
+    logits = look.tensor("logits")
+    return _apart(torch.from_numpy(cached_logits(look.model, look.run)).double(), logits)
+
+
+def _not_edited(look: Recorded) -> None:
+    """Leave out what an edit is meant to break."""
+    if look.edits:
+        raise UserError("the look was edited", where="look")

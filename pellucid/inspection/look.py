@@ -1,0 +1,231 @@
+"""A look: the numbers of one run, and everything that can be read from them."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast, overload
+
+from pellucid.inspection import attention, lens, residual, score_parts
+from pellucid.inspection.checks import Check, verify
+from pellucid.inspection.labelled import Axis, LabelledArray
+from pellucid.inspection.lens import Identity, Lens
+from pellucid.inspection.paths import Branch
+from pellucid.inspection.record import Recording
+from pellucid.inspection.recorded import Recorded, Subject, Written, labelled_rows
+from pellucid.inspection.residual import Contributions
+from pellucid.inspection.score_parts import ScoreParts
+from pellucid.inspection.tap_table import tap_line
+from pellucid.inspection.tokens import Token, padding
+
+if TYPE_CHECKING:
+    from pellucid.inspection.charts import Chart
+
+__all__ = ["Look", "Looks"]
+
+
+class Look(Recorded):
+    """All numbers of one run over one text, each with its name, axes, unit and the line of code that made it.
+
+    `look["encoder.0.self_attention.weights"]` or `look.encoder[0].self_attention.weights`;
+    `look.encoder[0].heads[3].scores.content_position`; `numpy.asarray(…)` of any of them is the numbers alone.
+    """
+
+    def __repr__(self) -> str:
+        sides = f"{len(self.source)} source and {len(self.target)} target" if self.source else f"{len(self.target)}"
+        edited = f", edited: {'; '.join(self.edits)}" if self.edits else ""
+        return f"Look({sides} tokens, {len(self.arrays)} arrays, {self.nbytes / 1e6:.1f} MB{edited})"
+
+    def __getitem__(self, name: str) -> LabelledArray:
+        return self.need(name)[0]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.arrays
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What was recorded, in the order the model computed it."""
+        return tuple(self.arrays)
+
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        """All tokens that were read: of the source, then of the target."""
+        return (*self.source, *self.target)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the recorded numbers."""
+        return sum(array.values.nbytes for array in self.arrays.values())
+
+    @property
+    def embedding(self) -> Branch:
+        """What the residual streams begin with."""
+        return Branch(self, "embedding")
+
+    @property
+    def encoder(self) -> Branch:
+        """The encoder's layers."""
+        return Branch(self, "encoder")
+
+    @property
+    def decoder(self) -> Branch:
+        """The decoder's layers."""
+        return Branch(self, "decoder")
+
+    @property
+    def logits(self) -> LabelledArray:
+        """Score of each token to come next."""
+        return self["logits"]
+
+    def check(self) -> list[Check]:
+        """Measure that rows sum to 1, parts add up, and that this is what the fast and the cached path compute.
+
+        Raises:
+            InexactError: if anything is further off than rounding.
+        """
+        return verify(self)
+
+    def products(self, name: str, query: int, key: int) -> LabelledArray:
+        """Return q_i · k_i / √d_head of a pair, [heads d_head]: `inspection.attention.products`."""
+        return attention.products(self, name, query, key)
+
+    def mixture(self, name: str, query: int) -> LabelledArray:
+        """Return weight · value of every key, [heads key d_head]: `inspection.attention.mixture`."""
+        return attention.mixture(self, name, query)
+
+    def covering(self, name: str, mass: float = 0.9) -> LabelledArray:
+        """Return how many keys hold a share of the weight, [heads query]: `inspection.attention.covering`."""
+        return attention.covering(self, name, mass)
+
+    def score_parts(self, name: str) -> ScoreParts:
+        """Split an attention's scores into content and position: `inspection.score_parts.score_parts`."""
+        return score_parts.score_parts(self, name)
+
+    def contributions(self, stack: str = "decoder", layers: int | None = None) -> Contributions:
+        """Return what each part added to a stream: `inspection.residual.contributions`."""
+        return residual.contributions(self, stack, layers)
+
+    def direct_effect(self, token: int | None = None, other: int | None = None) -> LabelledArray:
+        """Return what each part gives to the logit of a token, the next one unless given: `residual.direct_effect`."""
+        return residual.direct_effect(self, token, other)
+
+    def lens(self, top: int = 5) -> Lens:
+        """Return what the model would write after each layer: `inspection.lens.lens`."""
+        return lens.lens(self, top)
+
+    def identity(self, stack: str = "encoder") -> Identity:
+        """Return how far each state still is its token's embedding: `inspection.lens.identity`."""
+        return lens.identity(self, stack)
+
+    def effective_rank(self, stack: str = "encoder") -> LabelledArray:
+        """Return how many directions the states use, by layer: `inspection.lens.effective_rank`."""
+        return lens.effective_rank(self, stack)
+
+    def chart(self, view: str = "", *, layer: int | None = None, head: int | None = None) -> "Chart":
+        """Return a picture as a chart of Altair; `inspection.views.VIEWS` has the names.
+
+        Args:
+            view: which; where the decoder looked, unless given.
+            layer: from 0; the last unless given.
+            head: from 0; large at first among the others.
+        """
+        from pellucid.inspection.view import Asked
+        from pellucid.inspection.views import view_of
+
+        return view_of(Asked(self, layer=layer, head=head), view).chart()
+
+    def show(self, view: str = "", *, layer: int | None = None, head: int | None = None) -> "Chart":
+        """Show a picture in a notebook: what a cell ends in is shown."""
+        return self.chart(view, layer=layer, head=head)
+
+    def save(self, path: str | Path, view: str = "", *, layer: int | None = None, head: int | None = None) -> None:
+        """Write a picture: .png, .svg, .json (Vega-Lite) or .html; the page has all views unless one is named.
+
+        Raises:
+            UsageError: for another ending.
+            UserError: if a PNG needs a font that this system does not have, or the file cannot be written.
+        """
+        from pellucid.inspection.view import Asked
+        from pellucid.inspection.views import save_view
+
+        save_view(Asked(self, layer=layer, head=head), path, view)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all of it as JSON has it; large."""
+        return {
+            "text": self.written.text,
+            "target_text": self.written.target_text,
+            "precision": self.subject.precision,
+            "source": [token.as_dict() for token in self.source],
+            "target": [token.as_dict() for token in self.target],
+            "following": [token.as_dict() for token in self.following],
+            "notes": list(self.written.notes),
+            "edits": list(self.edits),
+            "arrays": {name: array.as_dict() for name, array in self.arrays.items()},
+        }
+
+
+class Looks(Sequence[Look]):
+    """Looks at several texts that went through the model together.
+
+    `looks[1]` is the look at the second text, without padding: what a look at it alone gives, to rounding.
+    `looks["encoder.0.self_attention.weights"]` is the whole batch with its padding; `looks.tokens` says which is
+    padding.
+    """
+
+    def __init__(self, subject: Subject, rows: Sequence[Written], recording: Recording) -> None:
+        self._looks = labelled_rows(Look, subject, rows, recording)
+        self._subject = subject
+        self._recording = recording
+
+    def __len__(self) -> int:
+        return len(self._looks)
+
+    def __iter__(self) -> Iterator[Look]:
+        return iter(self._looks)
+
+    @overload
+    def __getitem__(self, index: int) -> Look: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Look]: ...
+
+    @overload
+    def __getitem__(self, index: str) -> LabelledArray: ...
+
+    def __getitem__(self, index: int | slice | str) -> Look | list[Look] | LabelledArray:
+        return self._padded(index) if isinstance(index, str) else self._looks[index]
+
+    @property
+    def tokens(self) -> list[tuple[Token, ...]]:
+        """The target's tokens of each text as they stood in the batch, padding included."""
+        return self._rows_of("target")
+
+    @property
+    def source_tokens(self) -> list[tuple[Token, ...]]:
+        """The source's tokens of each text as they stood in the batch, padding included."""
+        return self._rows_of("source")
+
+    def check(self) -> list[list[Check]]:
+        """Check every look."""
+        return [look.check() for look in self._looks]
+
+    def _rows_of(self, side: str) -> list[tuple[Token, ...]]:
+        rows = [look.tokens_on(side) for look in self._looks]
+        longest = max(map(len, rows))
+        pad_id = max(0, cast(int, self._subject.model.pad_id))
+        return [(*row, *padding(pad_id, len(row), longest - len(row))) for row in rows]
+
+    def _padded(self, name: str) -> LabelledArray:
+        first = self._looks[0].need(name)[0]
+        values = self._recording.arrays[name]
+        if values.ndim == len(first.axes):  # the same for all texts, as positions are
+            axes, rest = [], zip(first.axes, values.shape, strict=True)
+        else:
+            axes = [Axis("batch", tuple(look.written.text for look in self._looks))]
+            rest = zip(first.axes, values.shape[1:], strict=True)
+        for axis, size in rest:
+            longest = max((look[name].labels(axis.name) for look in self._looks), key=len)
+            # Tokens differ from row to row, so that along a batch they are counted; padding cannot be told there.
+            is_same = all(look[name].labels(axis.name) == longest for look in self._looks)
+            axes.append(axis if is_same and len(longest) == size else Axis(axis.name, tuple(map(str, range(size)))))
+        line = tap_line(self._subject.model, name)
+        return LabelledArray(name, values, tuple(axes), line.unit, line.meaning, self._recording.lines[name])

@@ -1,0 +1,69 @@
+"""A page of pictures that needs nothing but itself: no network, no server."""
+
+import json
+from collections.abc import Sequence
+from html import escape
+from importlib import resources
+from pathlib import Path
+
+from pellucid.inspection.charts import specification
+from pellucid.inspection.look import Look
+from pellucid.inspection.tokens import Token
+from pellucid.inspection.view import View
+from pellucid.storage.files import write_text
+
+__all__ = ["page_of", "write_page"]
+
+
+def write_page(path: str | Path, look: Look, views: Sequence[View]) -> None:
+    """Write a page with some views of a look, whole or not at all."""
+    write_text(path, page_of(look, views))
+
+
+def page_of(look: Look, views: Sequence[View]) -> str:
+    """Return the page; the JavaScript that draws is within it."""
+    import vl_convert
+
+    template = resources.files("pellucid.inspection").joinpath("page.html").read_text(encoding="utf-8")
+    sections = [
+        f'<section id="{view.name}"><h2>{escape(view.title)}</h2><p>{escape(view.reading)}</p>'
+        f'<div class="chart" data-view="{number}"></div></section>'
+        for number, view in enumerate(views)
+    ]
+    links = [f'<a href="#{view.name}">{escape(view.title)}</a>' for view in views]
+    # JSON within a script: no text in it may end the script.
+    specs = json.dumps([specification(view.chart()) for view in views], ensure_ascii=False).replace("<", "\\u003c")
+    bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub forgets that the snippet may be left out
+    filled = {
+        "title": escape(look.written.text[:80]),
+        "heading": escape(look.written.text),
+        "tokens": _side("source", look.source) + _side("target", look.target),
+        "about": escape(_about(look)),
+        "links": "\n".join(links),
+        "sections": "\n".join(sections),
+        "specs": specs,
+        "bundle": bundle.replace("</script", "<\\/script"),
+    }
+    for name, text in filled.items():
+        template = template.replace(f"<!--{name}-->", text, 1)
+    return template
+
+
+def _about(look: Look) -> str:
+    notes = [f"{look.subject.precision} arithmetic; every number is the model's own", *look.edits, *look.written.notes]
+    return "; ".join(notes) + "."
+
+
+def _side(name: str, tokens: Sequence[Token]) -> str:
+    if not tokens:
+        return ""
+    kinds = {False: "token", True: "token special"}
+    shown = "".join(
+        f'<span class="{kinds[token.special]}" title="{_hover(token)}">{escape(token.display)}</span>'
+        for token in tokens
+    )
+    return f'<p class="tokens"><b>{name}</b> {shown}</p>'
+
+
+def _hover(token: Token) -> str:
+    return escape(f"{token.position}: id {token.id}, bytes {token.bytes.hex(' ') or 'none'}", quote=True)

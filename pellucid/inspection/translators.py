@@ -1,0 +1,244 @@
+"""A look at a translator: what it reads, what it writes, and all numbers on the way."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, overload
+
+import torch
+
+from pellucid.corpus.counts import counted
+from pellucid.errors import UserError
+from pellucid.evaluation.scoring import encode_pair
+from pellucid.generation.beam import Hypothesis, beam_search
+from pellucid.generation.constraints import Constraints
+from pellucid.generation.parts import Part
+from pellucid.generation.translate import Translator
+from pellucid.inspection.labelled import LabelledArray
+from pellucid.inspection.look import Look, Looks
+from pellucid.inspection.record import Edit, Recording, Run, changing, record
+from pellucid.inspection.recorded import Subject, Written, labelled_rows
+from pellucid.inspection.steps import record_steps, stitched
+from pellucid.inspection.what_if import WhatIf
+from pellucid.layers.taps import Tap
+
+__all__ = ["Source", "look", "look_by_step", "numbers_of_step", "read", "read_source", "subject_of", "what_if"]
+
+
+def subject_of(translator: Translator) -> Subject:
+    """Return the model of a translator and what its ids stand for."""
+    return Subject(
+        translator.model, translator.source_tokenizer, translator.target_tokenizer, translator.alignment_heads
+    )
+
+
+@overload
+def look(  # type: ignore[overload-overlap]  # a text is a sequence of texts to the type checker
+    translator: Translator,
+    text: str,
+    *,
+    target: str | None = None,
+    prefix: str = "",
+    what: Sequence[str] | None = None,
+) -> Look: ...
+
+
+@overload
+def look(
+    translator: Translator,
+    text: Sequence[str],
+    *,
+    target: str | Sequence[str] | None = None,
+    prefix: str = "",
+    what: Sequence[str] | None = None,
+) -> Looks: ...
+
+
+def look(
+    translator: Translator,
+    text: str | Sequence[str],
+    *,
+    target: str | Sequence[str] | None = None,
+    prefix: str = "",
+    what: Sequence[str] | None = None,
+) -> Look | Looks:
+    """Run a translator over a text, or over several at once, and record its numbers.
+
+    The decoder reads the whole target at once, as in training; `look.check()` compares that with the step-by-step path
+    that translates.
+
+    Args:
+        translator: any.
+        text: what is translated, taken whole.
+        target: the translation that the decoder reads; the translator's own unless given. As many as there are texts.
+        prefix: how its own translation must begin.
+        what: which numbers to record, by names or patterns; all unless given.
+
+    Raises:
+        UserError: for a text without tokens, a name that no tap has, or if the numbers do not fit into memory.
+    """
+    texts = [text] if isinstance(text, str) else list(text)
+    targets = [target] * len(texts) if target is None or isinstance(target, str) else list(target)
+    if len(targets) != len(texts):
+        raise UserError(f"{counted(len(texts), 'text')}, but {counted(len(targets), 'target')}", where="look")
+    if not texts:
+        raise UserError("there is no text to look at", where="look")
+    rows = [read(translator, one, theirs, prefix) for one, theirs in zip(texts, targets, strict=True)]
+    subject = subject_of(translator)
+    recording = record(translator.model, Run([w.source for w in rows], [w.target for w in rows]), what)
+    if isinstance(text, str):
+        return labelled_rows(Look, subject, rows, recording)[0]
+    return Looks(subject, rows, recording)
+
+
+def look_by_step(
+    translator: Translator, text: str, *, target: str | None = None, what: Sequence[str] | None = None
+) -> tuple[Look, list[dict[str, LabelledArray]]]:
+    """Run a translator as generation does, token by token on a cache, and record every step.
+
+    Args:
+        translator: any.
+        text: what is translated.
+        target: what is written, token by token; its own translation unless given.
+        what: which numbers to record.
+
+    Returns:
+        A look stitched together from the steps (a score whose key did not exist yet is NaN), and for each step its own
+        numbers by name, with a single query.
+    """
+    rows = [read(translator, text, target)]
+    subject = subject_of(translator)
+    steps = record_steps(translator.model, Run([rows[0].source], [rows[0].target]), what)
+    lines = {name: "" for step in steps for name in step.arrays}
+    whole = labelled_rows(Look, subject, rows, Recording(stitched(steps), lines))[0]
+    return whole, [numbers_of_step(whole, step, i) for i, step in enumerate(steps)]
+
+
+def numbers_of_step(whole: Look, step: Recording, number: int) -> dict[str, LabelledArray]:
+    """Return what one step made, out of the look that was stitched together: its query, and the keys there were."""
+    names = [name for name in step.arrays if name.startswith(("decoder.", "logits"))]
+    return {name: _step_of(whole.arrays[name], number) for name in names}
+
+
+class Source(NamedTuple):
+    """What a translator reads of a text.
+
+    Attributes:
+        ids: the end token last.
+        part: the stretch that it is; None if translating would cut the text into several.
+        notes: what a reader should know of how it is read.
+    """
+
+    ids: Sequence[int]
+    part: Part | None
+    notes: tuple[str, ...]
+
+
+def read_source(translator: Translator, text: str) -> Source:
+    """Return the ids that a translator reads of a text, taken whole.
+
+    Raises:
+        UserError: if the text has no tokens.
+    """
+    if not isinstance(text, str):
+        raise UserError("expected a text or a list of texts", where="look")
+    parts = translator.part_maker(translator.config).plan(text).parts
+    if not any(part.ids for part in parts):
+        raise UserError("there is nothing to translate in the text", where="look", hint="Give it a word at least.")
+    if len(parts) == 1:
+        return Source(parts[0].ids, parts[0], ())
+    note = f"read whole; translating cuts it into {len(parts)} parts, each translated alone"
+    return Source((*translator.source_tokenizer.encode(text), translator.source_tokenizer.end_id), None, (note,))
+
+
+def read(translator: Translator, text: str, target: str | None = None, prefix: str = "") -> Written:
+    """Return a text and its translation as ids, as the translator itself would read and write them.
+
+    Args:
+        translator: any.
+        text: taken whole, even where translating would cut it at sentence ends; a note then says so.
+        target: the translation; its own unless given.
+        prefix: how its own must begin.
+
+    Raises:
+        UserError: if the text has no tokens.
+    """
+    source = read_source(translator, text)
+    start, end = translator.symbols.start_id, translator.symbols.end_id
+    if target is not None:
+        pair, wanted = encode_pair(translator, text, target)
+        return Written(text, tuple(pair), (start, *wanted[:-1]), tuple(wanted), target, source.notes)
+    ids, best = _own_translation(translator, source, prefix)
+    text_of = translator.target_tokenizer.decode(best.ids)
+    if best.ended:
+        return Written(text, tuple(ids), (start, *best.ids), (*best.ids, end), text_of, source.notes)
+    cut = f"its translation was cut at the longest length, {counted(len(best.ids), 'token')}"
+    return Written(text, tuple(ids), (start, *best.ids[:-1]), best.ids, text_of, (*source.notes, cut))
+
+
+def _own_translation(translator: Translator, source: Source, prefix: str) -> tuple[Sequence[int], Hypothesis]:
+    """Return what the translator reads in the end, and what it writes."""
+    begin = translator.target_tokenizer.encode(prefix) if prefix else []
+
+    def searched(ids: Sequence[int]) -> Hypothesis:
+        return beam_search(translator.model, [ids], translator.symbols, translator.config, [begin])[0][0]
+
+    best, part = searched(source.ids), source.part
+    if part is None or not part.numbered or translator.kept(part, best):
+        return source.ids, best
+    # As in translating: once more, without showing the model the placeholders it lost.
+    bare = translator.part_maker(translator.config).part(part.source, numbered=False).ids
+    return bare, searched(bare)
+
+
+def what_if(translator: Translator, text: str, *, target: str | None = None) -> WhatIf:
+    """Return a run over a text that can be edited: `what_if(...).mask_token(3).drop_head(…, 2).run()`.
+
+    Args:
+        translator: any.
+        text: what is translated.
+        target: whose probability is compared; its own translation unless given.
+    """
+    written = read(translator, text, target)
+
+    def writes(source: Sequence[int], edits: Mapping[str, Edit]) -> str:
+        return translator.target_tokenizer.decode(_greedy(translator, source, changing(edits)))
+
+    return WhatIf(
+        subject_of(translator),
+        written,
+        lambda other: read_source(translator, other).ids,
+        writes,
+        written.source,
+        written.target,
+    )
+
+
+@torch.inference_mode()
+def _greedy(translator: Translator, source: Sequence[int], tap: Tap) -> list[int]:
+    """Write the most probable token each time, the whole target anew at every step: so every edit acts as in a look."""
+    model, symbols = translator.model, translator.symbols
+    ids = torch.tensor([list(source)], device=model.target_embedding.weight.device)
+    most = model.config.max_positions if model.config.positions == "learned" else None
+    limits = Constraints.of(ids, symbols, translator.config, [()], most)
+    memory = model.encode(ids, tap)
+    written: list[int] = []
+    while len(written) < int(limits.longest[0]):
+        target = torch.tensor([[symbols.start_id, *written]], device=ids.device)
+        logits = model.logits(model.decode(target, memory, tap), tap)[:, -1:].float()
+        limits.apply(logits, target[:, None, 1:])
+        best = int(logits.argmax())
+        if best == symbols.end_id:
+            break
+        written.append(best)
+    return written
+
+
+def _step_of(array: LabelledArray, step: int) -> LabelledArray:
+    """Return the part of a stitched number that one step made: its query, and the keys there were."""
+    names = [axis.name for axis in array.axes]
+    query = next((names.index(name) for name in ("query", "target") if name in names), None)
+    index: list[slice] = [slice(None)] * len(names)
+    if query is not None:
+        index[query] = slice(step, step + 1)
+    if "key" in names and ".self_attention." in array.name:
+        index[names.index("key")] = slice(0, step + 1) if query is not None else slice(step, step + 1)
+    return array[tuple(index)]

@@ -1,0 +1,114 @@
+"""What can be seen of a look, by name."""
+
+from dataclasses import replace
+from difflib import get_close_matches
+from pathlib import Path
+
+from pellucid.errors import UsageError, UserError
+from pellucid.inspection.charts import save_chart
+from pellucid.inspection.pages import write_page
+from pellucid.inspection.view import Asked, Kind, View
+from pellucid.inspection.views_of_attention import (
+    alignment_view,
+    attention_view,
+    mass_view,
+    positions_view,
+    score_parts_view,
+)
+from pellucid.inspection.views_of_streams import (
+    effect_view,
+    gradients_view,
+    identity_view,
+    lens_view,
+    rank_view,
+    residual_view,
+    saturation_view,
+)
+from pellucid.inspection.views_of_writing import beam_view, cache_view, forcing_view, over_training_view
+
+__all__ = ["VIEWS", "save_view", "view_of"]
+
+MOST_CELLS = 120_000  # numbers of a view in a page that has them all
+
+
+def view_of(asked: Asked, name: str = "") -> View:
+    """Return a view.
+
+    Args:
+        asked: the look and what of it.
+        name: of the view; that of the decoder's eyes unless given: cross-attention, or a language model's own.
+
+    Raises:
+        UsageError: for a view that does not exist.
+        UserError: where it does not exist for this model, with the reason.
+    """
+    name = name or ("alignment" if asked.look.source else "decoder-attention")
+    return replace(_kind(name).make(asked), name=name, title=_kind(name).title)
+
+
+def save_view(asked: Asked, path: str | Path, name: str = "") -> None:
+    """Write a view as .png, .svg, .json or .html; without a name a page has all views that there are for this look."""
+    if Path(path).suffix.lower() != ".html":
+        save_chart(view_of(asked, name).chart(), path)
+        return
+    if name:
+        write_page(path, asked.look, [view_of(asked, name)])
+        return
+    views = []
+    for one in VIEWS:
+        try:
+            view = view_of(asked, one)
+        except UserError:  # not for this model, or of numbers that were not recorded
+            continue
+        if sum(array.values.size for array in view.arrays[:1]) <= MOST_CELLS:
+            views.append(view)
+    write_page(path, asked.look, views)
+
+
+def _kind(name: str) -> Kind:
+    if name not in VIEWS:
+        near = get_close_matches(name, VIEWS, 1)
+        hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(VIEWS)}."
+        raise UsageError(f"there is no view {name}", where="--view", hint=hint)
+    return VIEWS[name]
+
+
+_STREAM = ("embedding.*", "*.mixed", "*.feed_forward.output", "*.residual.input", "*.residual.output")
+
+VIEWS: dict[str, Kind] = {
+    "alignment": Kind(
+        "Where it looked to write each token", ("decoder.*.cross_attention.weights", "logits"), alignment_view
+    ),
+    "cross-attention": Kind(
+        "Cross-attention, every head", ("decoder.*.cross_attention.weights", "decoder.*.cross_attention.scores"),
+        lambda asked: attention_view(asked, "decoder", "cross_attention"),
+    ),
+    "encoder-attention": Kind(
+        "The encoder's self-attention, every head",
+        ("encoder.*.self_attention.weights", "encoder.*.self_attention.scores"),
+        lambda asked: attention_view(asked, "encoder", "self_attention"),
+    ),
+    "decoder-attention": Kind(
+        "The decoder's self-attention, every head",
+        ("decoder.*.self_attention.weights", "decoder.*.self_attention.scores", "logits"),
+        lambda asked: attention_view(asked, "decoder", "self_attention"),
+    ),
+    "mass": Kind("How many keys hold most of the weight", ("decoder.*.weights",), mass_view),
+    "score-parts": Kind(
+        "What a score is made of: content and position",
+        ("embedding.*", "*.0.self_attention.scores", "*.self_attention.query", "*.self_attention.key"),
+        score_parts_view,
+    ),
+    "positions": Kind("How positions are told", ("embedding.*",), positions_view),
+    "residual": Kind("What each part added to the stream", _STREAM, residual_view),
+    "effect": Kind("What each part gives to the logit of the token that follows", _STREAM, effect_view),
+    "lens": Kind("What each layer would write", ("decoder.*.residual.*",), lens_view),
+    "identity": Kind("What is left of the word, layer by layer", ("*.residual.*",), identity_view),
+    "rank": Kind("How many directions are in use", ("*.residual.*",), rank_view),
+    "saturation": Kind("How decided the softmaxes are", ("*.weights",), saturation_view),
+    "gradients": Kind("What this text would teach", ("embedding.*",), gradients_view),
+    "cache": Kind("What the key–value cache holds", ("embedding.*",), cache_view),
+    "forcing": Kind("Given words and its own words", ("logits",), forcing_view),
+    "beam": Kind("The tree of the search", ("embedding.*",), beam_view),
+    "over-training": Kind("A head over training", ("embedding.*",), over_training_view),
+}  # fmt: skip

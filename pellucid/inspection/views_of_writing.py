@@ -1,0 +1,86 @@
+"""Views of a model at work: its search, its cache, its own words; and of a head over training."""
+
+import numpy
+
+from pellucid.errors import UserError
+from pellucid.inspection.beam_tree import beam_tree
+from pellucid.inspection.charts import bars, heat_map, token_grid, tree
+from pellucid.inspection.forcing import forced_and_free
+from pellucid.inspection.labelled import Axis, LabelledArray
+from pellucid.inspection.over_training import look_over_training
+from pellucid.inspection.steps import cache_contents
+from pellucid.inspection.view import Asked, Table, View, head_of, layer_of, translator_of
+
+__all__ = ["beam_view", "cache_view", "forcing_view", "over_training_view"]
+
+
+def cache_view(asked: Asked) -> View:
+    """Make the view."""
+    held = cache_contents(asked.look.model, asked.look.run)
+    used = LabelledArray(
+        "cache", numpy.array([one.used for one in held], dtype=numpy.float64),
+        (Axis("attention", tuple(one.name for one in held)),), "bytes", "keys and values in the cache",
+    )  # fmt: skip
+    table = Table(
+        ["attention", "tokens", "kv heads", "d_head", "bytes", "bytes reserved"],
+        [[one.name, one.tokens, one.key.shape[0], one.key.shape[2], one.used, one.reserved] for one in held],
+    )
+    reading = "What the key–value cache holds when the last token has been read."
+    return View("", "", reading, (used,), lambda: bars(used), table)
+
+
+def beam_view(asked: Asked) -> View:
+    """Make the view."""
+    found = beam_tree(translator_of(asked), asked.look.written.text)
+    nodes = [node._asdict() for node in found.nodes]
+    table = Table(
+        ["step", "token", "log-prob", "total", "score", "state"],
+        [[n.step, n.display, n.log_prob, n.total, n.score, n.state] for n in found.nodes if n.state != "pruned"],
+    )
+    totals = LabelledArray(
+        "beam", numpy.array([node.total for node in found.nodes]),
+        (Axis("node", tuple(node.display for node in found.nodes)),), "nats", "log-probability of each hypothesis",
+    )  # fmt: skip
+    reading = "Every continuation that was weighed; the thick of it was pruned. Colour says what became of it."
+    return View("", "", reading, (totals,), lambda: tree(nodes, found.text.strip()), table)
+
+
+def forcing_view(asked: Asked) -> View:
+    """Make the view."""
+    written = asked.look.written
+    found = forced_and_free(translator_of(asked), written.text, written.target_text)
+    count = max(len(found.forced), len(found.free))
+    rows = [[*row, *[None] * (count - len(row))] for row in (found.forced, found.free)]
+    values = numpy.array([[numpy.nan if one is None else one.log_prob for one in row] for row in rows])
+    axes = (Axis("run", ("given words", "its own words")), Axis("place", tuple(map(str, range(count)))))
+    array = LabelledArray("forcing", values, axes, "nats", "log-probability of the token that was written")
+    tokens = [["" if one is None else one.display for one in row] for row in rows]
+    table = Table(
+        ["place", "given", "log-prob", "most probable there", "own", "log-prob"],
+        [
+            [i, *(("", "", "") if a is None else (a.display, a.log_prob, a.best)), *(("", "") if b is None else b[:2])]
+            for i, (a, b) in enumerate(zip(*rows, strict=True))
+        ],
+    )
+    reading = "Above: each given token after the right words (teacher forcing). Below: what the model writes by itself."
+    return View("", "", reading, (array,), lambda: token_grid(tokens, array), table)
+
+
+def over_training_view(asked: Asked) -> View:
+    """Make the view."""
+    if asked.folder is None:
+        raise UserError("a view over training needs the model's folder", where="--view")
+    look = asked.look
+    part = "cross_attention" if look.source else "self_attention"
+    guided = next(iter(look.subject.alignment_heads), None)
+    layer = (
+        layer_of(asked, len(look.stack("decoder").blocks)) if asked.layer is not None or guided is None else guided[0]
+    )
+    name = f"decoder.{layer}.{part}.weights"
+    target = look.written.target_text if look.source else None
+    found = look_over_training(asked.folder, look.written.text, target=target, what=[name])
+    weights = found.arrays[name]
+    head = guided[1] if asked.head is None and guided else head_of(asked, weights.shape[1])
+    shown = weights[:, head]
+    reading = f"{name}, head {head}, at every checkpoint that the run has kept: click on one to enlarge it."
+    return View("", "", reading, (shown, found.log_prob), lambda: heat_map(shown, chosen=len(shown) - 1))

@@ -1,0 +1,361 @@
+"""What would the model do if: mask a token, replace it, drop a head, carry a state over, take positions away.
+
+Changing uses the taps that recording uses: an edit is a function of a tap's number. Each run of an edited model comes
+with the plain one, and with the difference in outputs and in any number.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+import numpy
+import torch
+from torch import Tensor
+
+from pellucid.corpus.counts import counted
+from pellucid.errors import UserError
+from pellucid.inspection.anatomy import Attended, attended, attentions, stacks
+from pellucid.inspection.effect import Effect
+from pellucid.inspection.labelled import LabelledArray
+from pellucid.inspection.look import Look
+from pellucid.inspection.record import Edit, Run, record
+from pellucid.inspection.recorded import Subject, Written, labelled_rows
+from pellucid.inspection.tap_table import tap_names
+from pellucid.inspection.tokens import tokens_of
+from pellucid.layers.positions import LinearBias
+from pellucid.layers.rotary import Rotary
+
+__all__ = ["Change", "WhatIf"]
+
+OUTPUTS = "logits"
+
+
+class Change(NamedTuple):
+    """One edit of a number.
+
+    Attributes:
+        name: full name of the tap.
+        edit: gives what shall be there.
+        words: what it does, for people.
+    """
+
+    name: str
+    edit: Edit
+    words: str
+
+
+Writes = Callable[[Sequence[int], Mapping[str, Edit]], str]
+"""Given the ids that are read and the edits, returns what the model writes by itself, most probable token by token."""
+
+
+@dataclass(frozen=True, eq=False)
+class WhatIf:
+    """A run that is to be edited; every verb returns a new one, `run()` runs it.
+
+    Positions of tokens count from 0, negative ones from the end; of the target they count ⟨start⟩, as in `look.target`.
+
+    Attributes:
+        subject: the model.
+        written: text and target of the plain run; the edited run has the same target.
+        read_source: text → ids, for `edit_source`; None in a language model.
+        writes: what it writes by itself; None if that is not asked.
+        changes: edits of numbers.
+        source, target: ids that the edited run reads.
+        words: all edits, for people.
+    """
+
+    subject: Subject
+    written: Written
+    read_source: Callable[[str], Sequence[int]] | None
+    writes: Writes | None
+    source: tuple[int, ...]
+    target: tuple[int, ...]
+    changes: tuple[Change, ...] = ()
+    words: tuple[str, ...] = field(default=())
+
+    def mask_token(self, position: int, side: str = "") -> "WhatIf":
+        """Let nobody look at a token; what it itself computes reaches no other.
+
+        Args:
+            position: of the token.
+            side: source or target; the source if there is one.
+        """
+        side, place = self._token(position, side)
+
+        def hidden(name: str, scores: Tensor) -> Tensor:
+            return scores if place >= scores.shape[-1] else _with(scores, place, torch.finfo(scores.dtype).min)
+
+        def gone(name: str, weights: Tensor) -> Tensor:
+            # A row that may look at nothing else is left without weight, not with an even one.
+            return weights if place >= weights.shape[-1] else _with(weights, place, 0.0)
+
+        words = f"mask {side} token {place} {self._display(side, place)}"
+        changes = [
+            Change(f"{one.name}.{quantity}", edit, words)
+            for one in attentions(self.subject.model)
+            if one.key_side == side
+            for quantity, edit in (("scores", hidden), ("weights", gone))
+        ]
+        return self._and(changes, words)
+
+    def replace_token(self, position: int, token: str | int, side: str = "") -> "WhatIf":
+        """Put another token in a token's place.
+
+        Args:
+            position: of the token.
+            token: a text that is one token, a token as it is displayed (`▁cat`), or an id.
+            side: source or target; the source if there is one.
+
+        Raises:
+            UserError: if the text is not one token.
+        """
+        side, place = self._token(position, side)
+        number = self._id_of(token, side)
+        ids = list(self.source if side == "source" else self.target)
+        before = self._display(side, place)
+        ids[place] = number
+        new = replace(self, source=tuple(ids)) if side == "source" else replace(self, target=tuple(ids))
+        return new._and([], f"replace {side} token {place} {before} by {new._display(side, place)}")
+
+    def edit_source(self, text: str) -> "WhatIf":
+        """Let the encoder read another text; the target stays."""
+        if self.read_source is None:
+            raise UserError("a language model has no source", where="edit_source", hint="Look at the other text.")
+        return replace(self, source=tuple(self.read_source(text)))._and([], f"read {text!r}")
+
+    def drop_head(self, attention: str, head: int) -> "WhatIf":
+        """Take what a head mixed out of its attention's output."""
+        return self._heads(attention, [head], f"drop head {head} of {attention}")
+
+    def keep_heads(self, attention: str, heads: Sequence[int]) -> "WhatIf":
+        """Take out what all heads but these mixed."""
+        count = attended(self.subject.model, attention).module.n_heads
+        self._known_heads(attention, heads)
+        others = [head for head in range(count) if head not in {h % count for h in heads}]
+        return self._heads(attention, others, f"keep of {attention} heads {', '.join(map(str, heads))} only")
+
+    def zero(self, name: str, position: int | None = None) -> "WhatIf":
+        """Set a number to zero, at all positions or at one: `zero("encoder.1.feed_forward.output")`."""
+        self._known(name)
+
+        def nothing(_: str, x: Tensor) -> Tensor:
+            if position is None:
+                return torch.zeros_like(x)
+            return x if not _reaches(x, position) else x.index_fill(-2, _index(x, position), 0.0)
+
+        return self._and([Change(name, nothing, "")], f"zero {name}{_at(position)}")
+
+    def patch(
+        self, name: str, other: Look | LabelledArray, position: int | None = None, from_position: int | None = None
+    ) -> "WhatIf":
+        """Put a number of another run in its place, at all positions or at one.
+
+        Args:
+            name: full name of the tap.
+            other: a look at another text, or a number of it.
+            position: whose state is replaced; all of them if not given, and then both texts must have equal lengths.
+            from_position: whose state of the other text it gets; the same position unless given.
+
+        Raises:
+            UserError: if the shapes do not fit.
+        """
+        self._known(name)
+        array = other if isinstance(other, LabelledArray) else other[name]
+        values = torch.from_numpy(numpy.ascontiguousarray(array.values))
+        if from_position is not None and position is None:
+            raise UserError("from_position needs position: where the state goes", where="patch")
+        source = position if from_position is None else from_position
+        if source is not None and not _reaches(values, source):
+            raise UserError(
+                f"{name} of the other text has no position {source}: {values.shape[-2]} there", where="patch"
+            )
+
+        def carried(_: str, x: Tensor) -> Tensor:
+            new = values.to(x)
+            if position is None:
+                if new.shape[-2:] != x.shape[-2:]:
+                    raise UserError(
+                        f"{name} is {list(x.shape[-2:])} here and {list(new.shape[-2:])} there",
+                        where="patch",
+                        hint="Name the position that is replaced, and from_position.",
+                    )
+                return new.expand_as(x)
+            if not _reaches(x, position):
+                return x
+            x = x.clone()
+            x[..., position, :] = new[..., source, :]
+            return x
+
+        came = f" from position {from_position}" if from_position is not None else ""
+        return self._and([Change(name, carried, "")], f"patch {name}{_at(position)}{came}")
+
+    def temperature(self, attention: str, value: float, head: int | None = None) -> "WhatIf":
+        """Divide an attention's scores by a temperature: above 1 its weights get even, below 1 sharp.
+
+        Args:
+            attention: its full name.
+            value: above 0.
+            head: of one head; all of them unless given.
+        """
+        if not value > 0:
+            raise UserError(f"a temperature is above 0, got {value:g}", where="temperature")
+        self._known_heads(attention, [] if head is None else [head])
+
+        def softened(_: str, scores: Tensor) -> Tensor:
+            if head is None:
+                return scores / value
+            scores = scores.clone()
+            scores[:, head] /= value
+            return scores
+
+        of = "" if head is None else f", head {head}"
+        return self._and([Change(f"{attention}.scores", softened, "")], f"temperature {value:g} in {attention}{of}")
+
+    def remove_positions(self) -> "WhatIf":
+        """Tell no token where it stands: no codes, queries and keys unturned, no bias by distance.
+
+        Under rotary positions the recorded query and key are the ones that turning takes back to what was projected.
+        """
+        changes = [Change(one.position_tap, lambda _, x: torch.zeros_like(x), "") for one in stacks(self.subject.model)]
+        for one in attentions(self.subject.model):
+            if isinstance(one.module.turn, Rotary):
+                changes += [Change(f"{one.name}.{side}", _turned_back(one), "") for side in ("query", "key")]
+            if isinstance(one.module.score_bias, LinearBias):
+                changes.append(Change(f"{one.name}.scores", _without_bias(one), ""))
+        return self._and(changes, "remove positions")
+
+    def run(self, what: Sequence[str] | None = None) -> "Effect":
+        """Run the model plainly and edited, over the same target, and by itself.
+
+        Args:
+            what: which numbers to record; all unless given. The logits are recorded in any case.
+        """
+        names = None if what is None else [*what, OUTPUTS]
+        edits = self._composed()
+        before = self._look(self.written, names, {}, ())
+        after = self._look(self.written._replace(source=self.source, target=self.target), names, edits, self.words)
+        if self.writes is None:
+            return Effect(before, after, None, None)
+        plain = self.writes(self.written.source or self.written.target, {})
+        return Effect(before, after, plain, self.writes(self.source or self.target, edits))
+
+    def _look(
+        self, written: Written, names: Sequence[str] | None, edits: Mapping[str, Edit], words: tuple[str, ...]
+    ) -> Look:
+        given = Run([written.source] if written.source else [], [written.target])
+        recording = record(self.subject.model, given, names, edits)
+        return labelled_rows(Look, self.subject, [written], recording, words)[0]
+
+    def _composed(self) -> dict[str, Edit]:
+        """Return one edit a tap; several of the same tap are made one after the other."""
+        edits: dict[str, Edit] = {}
+        for change in self.changes:
+            first = edits.get(change.name)
+            edits[change.name] = change.edit if first is None else _after(first, change.edit)
+        return edits
+
+    def _and(self, changes: Sequence[Change], words: str) -> "WhatIf":
+        return replace(self, changes=(*self.changes, *changes), words=(*self.words, words))
+
+    def _heads(self, attention: str, heads: Sequence[int], words: str) -> "WhatIf":
+        self._known_heads(attention, heads)
+
+        def without(_: str, mixed: Tensor) -> Tensor:
+            mixed = mixed.clone()
+            mixed[:, list(heads)] = 0.0
+            return mixed
+
+        return self._and([Change(f"{attention}.mixed", without, words)], words)
+
+    def _known_heads(self, attention: str, heads: Sequence[int]) -> None:
+        count = attended(self.subject.model, attention).module.n_heads
+        for head in heads:
+            if not -count <= head < count:
+                raise UserError(
+                    f"{attention} has {counted(count, 'head')}, counted from 0; got {head}", where=attention
+                )
+
+    def _known(self, name: str) -> None:
+        names = tap_names(self.subject.model)
+        if name not in names:
+            near = get_close_matches(name, names, 1)
+            hint = f"Did you mean {near[0]}?" if near else "docs/taps.md lists their names."
+            raise UserError(f"no tap is called {name}", where=name, hint=hint)
+
+    def _token(self, position: int, side: str) -> tuple[str, int]:
+        side = side or ("source" if self.source else "target")
+        if side not in ("source", "target") or (side == "source" and not self.source):
+            raise UserError(f"there is no side {side}", where="side", hint="It is source or target.")
+        ids = self.source if side == "source" else self.target
+        if not -len(ids) <= position < len(ids):
+            raise UserError(f"the {side} has {counted(len(ids), 'token')}, counted from 0; got {position}", where=side)
+        return side, position % len(ids)
+
+    def _tokenizer(self, side: str) -> Any:
+        return self.subject.source_tokenizer if side == "source" else self.subject.target_tokenizer
+
+    def _display(self, side: str, place: int) -> str:
+        ids = self.source if side == "source" else self.target
+        return tokens_of(self._tokenizer(side), ids)[place].display
+
+    def _id_of(self, token: str | int, side: str) -> int:
+        tokenizer = self._tokenizer(side)
+        if isinstance(token, int):
+            if not 0 <= token < tokenizer.vocab_size:
+                raise UserError(f"id {token} is not in the vocabulary of {tokenizer.vocab_size} ids", where="token")
+            return token
+        ids = tokenizer.encode(token)
+        if len(ids) == 1:
+            return int(ids[0])
+        for number in range(tokenizer.vocab_size):
+            if tokenizer.pieces_of_ids([number])[0].display == token:
+                return number
+        shown = " ".join(piece.display for piece in tokenizer.pieces_of_ids(ids))
+        raise UserError(
+            f"{token!r} is {counted(len(ids), 'token')}: {shown}",
+            where="replace_token",
+            hint="Give a text that is one token, or change the whole text with edit_source.",
+        )
+
+
+def _after(first: Edit, second: Edit) -> Edit:
+    return lambda name, x: second(name, first(name, x))
+
+
+def _with(x: Tensor, column: int, value: float) -> Tensor:
+    return x.index_fill(-1, torch.tensor([column], device=x.device), value)
+
+
+def _index(x: Tensor, position: int) -> Tensor:
+    return torch.tensor([position % x.shape[-2]], device=x.device)
+
+
+def _reaches(x: Tensor, position: int) -> bool:
+    return x.ndim > 1 and -x.shape[-2] <= position < x.shape[-2]
+
+
+def _at(position: int | None) -> str:
+    return "" if position is None else f" at position {position}"
+
+
+def _turned_back(one: Attended) -> Edit:
+    """Undo beforehand what turning by positions will do: turn by the opposite angles."""
+
+    def back(_: str, x: Tensor) -> Tensor:
+        first, second = x.chunk(2, dim=-1)
+        mirrored = torch.cat((first, -second), dim=-1)
+        turned = one.module.turn(mirrored, torch.arange(x.shape[2], device=x.device))
+        first, second = turned.chunk(2, dim=-1)
+        return torch.cat((first, -second), dim=-1)
+
+    return back
+
+
+def _without_bias(one: Attended) -> Edit:
+    def plain(_: str, scores: Tensor) -> Tensor:
+        queries, keys = (torch.arange(size, device=scores.device) for size in scores.shape[-2:])
+        bias = one.module.score_bias(queries, keys)
+        return scores if bias is None else scores - bias
+
+    return plain

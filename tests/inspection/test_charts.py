@@ -1,0 +1,124 @@
+"""Pictures hold the numbers, name fonts, and need nothing from outside."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+
+from pellucid.errors import UsageError, UserError
+from pellucid.inspection import fonts
+from pellucid.inspection.charts import heat_map, save_chart, specification
+from pellucid.inspection.look import Look
+from pellucid.inspection.view import Asked
+from pellucid.inspection.views import VIEWS, view_of
+from tests.inspection.conftest import TARGET, TEXT, translator_of
+
+CHINESE = "水 Hund"
+
+
+@pytest.fixture(scope="module")
+def seen() -> Look:
+    return translator_of("sinusoidal").look(CHINESE, target="The cat")
+
+
+def rows_of(spec: dict[str, Any]) -> list[dict[str, Any]]:
+    return max(spec["datasets"].values(), key=len) if spec.get("datasets") else spec["data"]["values"]
+
+
+@pytest.mark.parametrize("name", [name for name in VIEWS if name != "over-training"])
+def test_every_view_has_numbers_a_reading_and_a_chart(seen: Look, name: str) -> None:
+    view = view_of(Asked(seen, model=translator_of("sinusoidal")), name)
+    assert (view.name, view.title) == (name, VIEWS[name].title)
+    assert view.reading.endswith(".")
+    json.dumps(view.as_dict(), allow_nan=False)
+    spec = specification(view.chart())
+    json.dumps(spec, allow_nan=False)
+    assert "Noto Sans CJK SC" in spec["config"]["font"]
+
+
+@pytest.mark.parametrize("name", [name for name in VIEWS if name not in ("over-training", "beam", "forcing")])
+def test_a_view_s_list_of_numbers_is_enough_for_it(name: str) -> None:
+    few = translator_of("sinusoidal").look(CHINESE, target="The cat", what=VIEWS[name].what)
+    assert view_of(Asked(few), name).arrays
+
+
+def test_colours_are_the_used_numbers(seen: Look) -> None:
+    weights = seen["decoder.1.cross_attention.weights"]
+    rows = rows_of(specification(heat_map(weights)))
+    shown = numpy.full(weights.shape, numpy.nan, dtype=numpy.float32)
+    for row in rows:
+        shown[row["h"], row["y"], row["x"]] = row["v"]
+    assert numpy.array_equal(shown, weights.values)
+
+
+def test_the_hover_has_the_formula_with_its_operands(seen: Look) -> None:
+    spec = specification(view_of(Asked(seen), "decoder-attention").chart())
+    row = next(row for row in rows_of(spec) if row["m"] == 1 and row["x"] > 0)
+    assert row["v"] == pytest.approx(numpy.exp(row["s"] - row["z"]), rel=1e-4)
+    masked = next(row for row in rows_of(spec) if row["m"] == 0)
+    assert masked["v"] == 0
+    assert "log Σ exp" in json.dumps(spec, ensure_ascii=False)
+
+
+def test_a_page_needs_nothing_but_itself(seen: Look, tmp_path: Path) -> None:
+    seen.save(tmp_path / "look.html", "alignment")
+    page = (tmp_path / "look.html").read_text(encoding="utf-8")
+    assert not re.findall(r"""(?:src|href)=["'](?!#)""", page.split("<script", 1)[0])
+    assert "<script src" not in page
+    assert "@import" not in page
+    specs = json.loads(re.findall(r'id="specs">(.*?)</script>', page, re.DOTALL)[0])
+    assert len(specs) == 1
+    assert "⟨start⟩" not in page.split("<script", 1)[0].split("<h1>")[1].split("</h1>")[0]
+    assert "水" in page
+
+
+def test_text_in_a_page_is_text(tmp_path: Path) -> None:
+    look = translator_of("sinusoidal").look("</script><b>Hund", target="<i>12")
+    look.save(tmp_path / "look.html", "alignment")
+    page = (tmp_path / "look.html").read_text(encoding="utf-8")
+    assert "<b>Hund" not in page
+    assert page.count("</script>") == 3
+
+
+def test_svg_and_json_and_png_are_written(seen: Look, tmp_path: Path) -> None:
+    for name in ("look.svg", "look.json", "look.png"):
+        seen.save(tmp_path / name, "identity")
+    svg = (tmp_path / "look.svg").read_text(encoding="utf-8")
+    assert "Noto Sans CJK SC" in svg
+    assert "水" in svg
+    assert json.loads((tmp_path / "look.json").read_text(encoding="utf-8"))["$schema"].startswith("https://vega")
+    assert (tmp_path / "look.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(UsageError, match=r"ends in \.html, \.png, \.svg or \.json"):
+        seen.save(tmp_path / "look.pdf", "identity")
+
+
+def test_a_png_without_a_font_for_its_characters_is_refused(
+    seen: Look, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fonts, "FOLDERS", (tmp_path / "none",))
+    with pytest.raises(UserError, match="no font for Chinese") as caught:
+        save_chart(heat_map(seen["encoder.0.self_attention.weights"]), tmp_path / "look.png")
+    assert "fonts-noto-cjk" in caught.value.hint
+    assert not (tmp_path / "look.png").exists()
+
+
+def test_views_that_do_not_exist_say_so(seen: Look) -> None:
+    with pytest.raises(UsageError, match="no view lense") as caught:
+        view_of(Asked(seen), "lense")
+    assert caught.value.hint == "Did you mean lens?"
+    with pytest.raises(UsageError, match="2 layers, counted from 0; got 2"):
+        view_of(Asked(seen, layer=2), "cross-attention")
+    with pytest.raises(UsageError, match="4 heads, counted from 0; got 4"):
+        view_of(Asked(seen, head=4), "cross-attention")
+    with pytest.raises(UserError, match="of a translator that writes"):
+        view_of(Asked(seen), "beam")
+
+
+def test_every_architecture_has_a_view_of_its_positions() -> None:
+    for choice in ("rope", "alibi", "learned, grouped, rmsnorm"):
+        look = translator_of(choice).look(TEXT, target=TARGET)
+        assert view_of(Asked(look), "positions").arrays
+        assert view_of(Asked(look), "score-parts").arrays

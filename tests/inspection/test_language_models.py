@@ -1,0 +1,112 @@
+"""Language models are looked into as translators are."""
+
+from typing import Any
+
+import numpy
+import pytest
+import torch
+
+from pellucid.errors import UserError
+from pellucid.generation.generate import LanguageModel
+from pellucid.inspection.language_models import decoder_difference, look_by_step
+from pellucid.inspection.residual import direct_effect
+from pellucid.inspection.score_parts import score_parts
+from tests.generation.small_language_model import imported_language_model, small_language_model
+
+TEXT = "The cat ate 水"
+
+SHAPES: dict[str, dict[str, Any]] = {
+    "llama": {},
+    "qwen": {"norm_heads": True, "qkv_bias": True, "n_kv_heads": 1, "d_head": 12, "tie_embeddings": False},
+    "gpt": {"positions": "learned", "norm": "layernorm", "activation": "gelu_tanh", "bias": True},
+    "sinusoidal, head norms": {"positions": "sinusoidal", "norm_heads": True, "bias": True, "norm": "layernorm"},
+    "alibi, post": {"positions": "alibi", "norm_placement": "post", "norm": "layernorm", "bias": True},
+}
+
+
+@pytest.fixture(params=list(SHAPES))
+def model(request: pytest.FixtureRequest) -> LanguageModel:
+    return small_language_model(**SHAPES[request.param])
+
+
+def test_every_promise_is_kept(model: LanguageModel) -> None:
+    look = model.look(TEXT)
+    checks = {check.name: check.error for check in look.check()}
+    unchecked = {name for name, error in checks.items() if error is None}
+    assert unchecked <= {"parts of a score add up to it"}
+    assert not look.source
+    assert look.tokens == look.target
+    assert [token.display for token in look.following] == [token.display for token in look.target[1:]]
+
+
+def test_parts_add_up(model: LanguageModel) -> None:
+    look = model.look(TEXT)
+    following = list(look.written.following)
+    own = look.logits.values[numpy.arange(len(following)), following]
+    numpy.testing.assert_allclose(direct_effect(look).values.sum(0), own, atol=2e-4)
+    if model.model.config.positions in ("learned", "sinusoidal"):
+        assert score_parts(look, "decoder.0.self_attention").error < 1e-4
+        assert look.decoder[0].heads[1].scores.position_position.shape == (len(look.target),) * 2
+
+
+def test_a_batch_gives_what_each_gives_alone(model: LanguageModel) -> None:
+    texts = [TEXT, "Hi", "Der Hund"]
+    for look, text in zip(model.look(texts), texts, strict=True):
+        alone = model.look(text)
+        for name in alone.names:
+            numpy.testing.assert_allclose(look[name].values, alone[name].values, atol=2e-5, rtol=2e-5, err_msg=name)
+
+
+def test_step_by_step_is_the_whole(model: LanguageModel) -> None:
+    whole, steps = look_by_step(model, TEXT)
+    look = model.look(TEXT)
+    for name in look.names:
+        made = numpy.isfinite(whole[name].values)
+        numpy.testing.assert_allclose(whole[name].values[made], look[name].values[made], atol=2e-5, err_msg=name)
+    assert steps[1]["decoder.0.self_attention.weights"].shape == (2, 1, 2)
+
+
+def test_what_it_goes_on_with_is_looked_at_too() -> None:
+    model = small_language_model()
+    look = model.look(TEXT, tokens=4)
+    assert [token.id for token in look.target[-4:]] == [
+        t.id for t in model.generate(TEXT, tokens=4, temperature=0).tokens
+    ]
+
+
+def test_a_future_token_never_changes_the_past(model: LanguageModel) -> None:
+    plain = model.what_if(TEXT)
+    effect = plain.replace_token(-1, plain.target[0]).run()
+    assert numpy.array_equal(effect.after.logits.values[:-1], effect.before.logits.values[:-1])
+    assert effect["logits"].values[-1].any()
+
+
+def test_edits_reach_a_language_model(model: LanguageModel) -> None:
+    masked = model.what_if(TEXT).mask_token(1).run().after
+    assert not masked["decoder.1.self_attention.weights"].values[..., 1].any()
+    dropped = model.what_if(TEXT).drop_head("decoder.0.self_attention", 1).run()
+    assert dropped.change != 0
+    assert dropped.text_before is not None
+    with pytest.raises(UserError, match="no source"):
+        model.what_if(TEXT).edit_source("a")
+
+
+def test_bytes_of_an_imported_tokenizer_are_whole() -> None:
+    look = imported_language_model().look(TEXT)
+    assert b"".join(token.bytes for token in look.target).decode("utf-8") == TEXT
+    assert look.target[0].special
+    assert "水" in look.target[-1].display
+
+
+def test_the_decoder_that_generates_is_compared(model: LanguageModel) -> None:
+    found = decoder_difference(model, model.look(TEXT))
+    assert found.largest < 1e-3
+    assert found.same_choice == 1
+
+
+def test_beyond_learned_positions_is_said() -> None:
+    with pytest.raises(UserError, match="context 32"):
+        small_language_model(**SHAPES["gpt"]).look("x y " * 40)
+    long = small_language_model().look("x y " * 40, what=["logits"])
+    assert "outside" in long.written.notes[0]
+    assert torch.from_numpy(long.logits.values).isfinite().all()
