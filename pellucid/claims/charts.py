@@ -26,7 +26,7 @@ def specification(evidence: Evidence, language: Language) -> dict[str, Any]:
 
     figure = evidence.figure
     rows = [_plain(record) for record in evidence.records]
-    base: Any = altair.Chart(altair.Data(values=rows))
+    base: Any = altair.Chart(altair.InlineData(values=rows))
     encoding = _encoding(figure, rows, language)
     marks = {
         "line": lambda: base.mark_line(point=True),

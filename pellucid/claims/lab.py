@@ -12,7 +12,7 @@ from pellucid.claims.claim import Claim
 from pellucid.claims.evidence import Evidence, Missing
 from pellucid.claims.rules import Judged, Verdict
 
-__all__ = ["Outcome", "run_claim", "run_claims"]
+__all__ = ["Outcome", "judged_outcome", "run_claim", "run_claims"]
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class Outcome:
         judged: the tests of the rule with their numbers; empty if it was not run.
         evidence: what was measured; None if it was not run.
         missing: what it needs, if it was not run.
+        quick: whether it was shrunken for the quick lab.
         seed: the first of its seeds.
         seconds: how long it took.
     """
@@ -34,8 +35,14 @@ class Outcome:
     judged: tuple[Judged, ...]
     evidence: Evidence | None
     missing: Text | None
+    quick: bool
     seed: int
     seconds: float
+
+    @property
+    def shrunken(self) -> bool:
+        """Whether the whole lab would have spent more on it."""
+        return self.quick and self.claim.effort.quick != self.claim.effort.full
 
     @property
     def condition(self) -> Text | None:
@@ -86,12 +93,22 @@ def run_claim(claim: Claim, *, quick: bool = False, seed: int = 1, data: Path | 
         data: folder with the user's own files.
     """
     clock = time.monotonic()
+    evidence = missing = None
     try:
         evidence = claim.run(claim.effort.budget(quick=quick, data=data), seed)
-    except Missing as missing:
-        return Outcome(claim, "not-run", (), None, missing.what, seed, time.monotonic() - clock)
+    except Missing as lacking:
+        missing = lacking.what
+    return judged_outcome(claim, evidence, missing, quick=quick, seed=seed, seconds=time.monotonic() - clock)
+
+
+def judged_outcome(
+    claim: Claim, evidence: Evidence | None, missing: Text | None, *, quick: bool, seed: int, seconds: float
+) -> Outcome:
+    """Return what follows from evidence by the claim's rule; without evidence the claim was not run."""
+    if evidence is None:
+        return Outcome(claim, "not-run", (), None, missing, quick, seed, seconds)
     ruling = claim.rule.judge(evidence.numbers)
-    return Outcome(claim, ruling.verdict, ruling.judged, evidence, None, seed, time.monotonic() - clock)
+    return Outcome(claim, ruling.verdict, ruling.judged, evidence, None, quick, seed, seconds)
 
 
 def run_claims(

@@ -17,7 +17,7 @@ from pellucid.claims.lab import Outcome
 from pellucid.claims.rules import Judged, Verdict
 from pellucid.storage.files import write_text
 
-__all__ = ["VERDICTS", "markdown", "number", "page", "write_report"]
+__all__ = ["VERDICTS", "markdown", "number", "page", "terminal_lines", "write_report"]
 
 VERDICTS: dict[Verdict, Text] = {
     "holds": Text("holds", "成立"),
@@ -36,6 +36,7 @@ _WORDS = {
         "为各随机种子的 95 % 区间。",
     ),
     "quick": Text("Quick lab: trainings are shrunken.", "快速实验室：训练规模已缩小。"),
+    "shrunken": Text("shrunken training", "缩小的训练"),
     "condition": Text("Condition", "条件"),
     "instead": Text("What is right instead", "正确的说法"),
     "missing": Text("Missing", "缺少"),
@@ -58,7 +59,7 @@ _YES: dict[bool | None, Text] = {True: Text("yes", "是"), False: Text("no", "�
 _ROWS = 200  # of a table that a page shows; JSON has all
 
 
-def write_report(folder: Path, outcomes: Sequence[Outcome], language: Language, *, quick: bool) -> None:
+def write_report(folder: Path, outcomes: Sequence[Outcome], language: Language) -> None:
     """Write report.html, report.md with its figures, and claims.json into a folder, each whole or not at all."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "figures").mkdir(exist_ok=True)
@@ -68,13 +69,24 @@ def write_report(folder: Path, outcomes: Sequence[Outcome], language: Language, 
     for one in outcomes:
         if one.evidence is not None:
             write_text(folder / "figures" / f"{one.claim.id}.svg", svg(specification(one.evidence, language)))
-    write_text(folder / "report.md", markdown(outcomes, language, quick=quick))
-    write_text(folder / "report.html", page(outcomes, language, quick=quick))
+    write_text(folder / "report.md", markdown(outcomes, language))
+    write_text(folder / "report.html", page(outcomes, language))
 
 
-def markdown(outcomes: Sequence[Outcome], language: Language, *, quick: bool) -> str:
-    """Return the report as Markdown; its figures are files beside it."""
-    lines = [f"# {_say('title', language)}", "", _about(language, quick=quick), "", _counts(outcomes, language), ""]
+def terminal_lines(one: Outcome, language: Language) -> list[str]:
+    """Return an outcome for a terminal: verdict and statement, its condition, and each number beside what was asked."""
+    told = [f"{one.claim.id}  {VERDICTS[one.verdict].of(language)}  {one.claim.statement.of(language)}"]
+    if one.condition is not None:
+        told.append(f"    {one.condition.of(language)}")
+    for judged in one.judged:
+        name, measured, asked, _ = _row(judged, language)
+        told.append(f"    {name}: {measured} ({_say('asked', language)} {asked})")
+    return told
+
+
+def markdown(outcomes: Sequence[Outcome], language: Language, figures: str = "figures") -> str:
+    """Return the report as Markdown; its figures are files in a folder beside it."""
+    lines = [f"# {_say('title', language)}", "", _about(outcomes, language), "", _counts(outcomes, language), ""]
     lines += [f"| | {_say('title', language)} | |", "|---|---|---|"]
     for one in outcomes:
         claim, verdict = one.claim, VERDICTS[one.verdict].of(language)
@@ -84,11 +96,11 @@ def markdown(outcomes: Sequence[Outcome], language: Language, *, quick: bool) ->
         if within:
             lines += ["", f"## {letter}. {about.of(language)}"]
         for one in within:
-            lines += ["", *_markdown_of(one, language)]
+            lines += ["", *_markdown_of(one, language, figures)]
     return "\n".join(lines) + "\n"
 
 
-def _markdown_of(one: Outcome, language: Language) -> list[str]:
+def _markdown_of(one: Outcome, language: Language, figures: str) -> list[str]:
     claim = one.claim
     lines = [
         f'### <a id="{claim.id.lower()}"></a>{claim.id}. {claim.statement.of(language)}',
@@ -108,12 +120,14 @@ def _markdown_of(one: Outcome, language: Language) -> list[str]:
             shown = ", ".join(f"{_name(name)} {number(value)}" for name, value in others.items())
             lines += ["", f"{_say('other', language)}: {shown}."]
         lines += [f"\n{note.of(language)}" for note in one.evidence.notes]
-        lines += ["", f"![{claim.id}](figures/{claim.id}.svg)"]
-    lines += ["", claim.reading.of(language), "", f"{_say('sources', language)}: {'; '.join(claim.sources)}."]
+        lines += ["", f"![{claim.id}]({figures}/{claim.id}.svg)"]
+    sources = f"{_say('sources', language)}: {'; '.join(claim.sources)}."
+    shrunken = f" ({_say('shrunken', language)})" if one.shrunken else ""
+    lines += ["", claim.reading.of(language), "", sources + shrunken]
     return lines
 
 
-def page(outcomes: Sequence[Outcome], language: Language, *, quick: bool) -> str:
+def page(outcomes: Sequence[Outcome], language: Language) -> str:
     """Return the report as a page; the JavaScript that draws is within it."""
     import vl_convert
 
@@ -133,7 +147,7 @@ def page(outcomes: Sequence[Outcome], language: Language, *, quick: bool) -> str
     filled = {
         "language": "zh-CN" if language == "zh" else "en",
         "title": _say("title", language),
-        "about": escape(_about(language, quick=quick)),
+        "about": escape(_about(outcomes, language)),
         "counts": escape(_counts(outcomes, language)),
         "colours": "".join(f".{verdict} {{ --verdict: {colour}; }}" for verdict, colour in COLOURS.items()),
         "overview": overview,
@@ -161,8 +175,7 @@ def _section(one: Outcome, language: Language) -> str:
         parts.append(_record_table(one.evidence.records, language))
     parts += [
         f"<p>{escape(claim.reading.of(language))}</p>",
-        f'<p class="small">{escape("; ".join(claim.sources))}'
-        f" · {_say('seconds', language).format(round(one.seconds, 1), one.seed)}</p></section>",
+        f'<p class="small">{escape("; ".join(claim.sources))} · {_spent(one, language)}</p></section>',
     ]
     return "\n".join(parts)
 
@@ -213,9 +226,14 @@ def _condition(one: Outcome, language: Language) -> str:
     return f" {_say(label, language)}: {one.condition.of(language)}"
 
 
-def _about(language: Language, *, quick: bool) -> str:
+def _about(outcomes: Sequence[Outcome], language: Language) -> str:
     about = _say("about", language).format(__version__)
-    return f"{about} {_say('quick', language)}" if quick else about
+    return f"{about} {_say('quick', language)}" if any(one.shrunken for one in outcomes) else about
+
+
+def _spent(one: Outcome, language: Language) -> str:
+    spent = _say("seconds", language).format(round(one.seconds, 1), one.seed)
+    return f"{spent} · {_say('shrunken', language)}" if one.shrunken else spent
 
 
 def _counts(outcomes: Sequence[Outcome], language: Language) -> str:

@@ -1,16 +1,12 @@
 """`pellucid claims`: what explainers say of these models, and what comes out when it is measured."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_FLAGS, Flags
-
-if TYPE_CHECKING:
-    from pellucid.claims import Outcome
 
 __all__ = ["list_claims", "run"]
 
@@ -58,7 +54,7 @@ def run(
         as_json: Print one JSON array of objects with the keys id, verdict, condition, evidence and seconds.
     """
     from pellucid.claims import find_claims, run_claims
-    from pellucid.claims.report import write_report
+    from pellucid.claims.report import terminal_lines, write_report
 
     chosen, outcomes = find_claims(ids), []
     with console.progress("Running the claims", len(chosen), "claims") as bar:
@@ -66,22 +62,11 @@ def run(
             outcomes.append(outcome)
             bar.advance(1, note=f"{outcome.claim.id} {outcome.verdict}")
     if output is not None:
-        write_report(output, outcomes, lang, quick=quick)
+        write_report(output, outcomes, lang)
         console.say(f"The report is in {output / 'report.html'}.")
     if as_json:
         console.data_json([outcome.as_dict(lang) for outcome in outcomes])
     else:
-        _show(outcomes, lang)
-
-
-def _show(outcomes: Sequence["Outcome"], lang: Literal["en", "zh"]) -> None:
-    from pellucid.claims.report import VERDICTS, number
-
-    for outcome in outcomes:
-        console.data(f"{outcome.claim.id}  {VERDICTS[outcome.verdict].of(lang)}  {outcome.claim.statement.of(lang)}")
-        if outcome.condition is not None:
-            console.data(f"    {outcome.condition.of(lang)}")
-        for judged in outcome.judged:
-            test = judged.test
-            asked = f"{test.relation} {test.threshold:g}" + (", without the condition" if judged.beyond else "")
-            console.data(f"    {test.number.replace('_', ' ')}: {number(judged.measured)}, asked {asked}")
+        for outcome in outcomes:
+            for line in terminal_lines(outcome, lang):
+                console.data(line)

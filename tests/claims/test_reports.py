@@ -33,7 +33,7 @@ def test_json_says_what_others_rely_on() -> None:
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_a_page_loads_nothing(language: str) -> None:
-    text = page(OUTCOMES, language, quick=True)  # type: ignore[arg-type]
+    text = page(OUTCOMES, language)  # type: ignore[arg-type]
     before_bundle = text.split("<script")[0]
     assert not re.search(r"""(src|href)\s*=\s*["'](https?:)?//""", before_bundle)
     assert "<!--" not in before_bundle.replace("<!doctype", "")
@@ -43,13 +43,13 @@ def test_a_page_loads_nothing(language: str) -> None:
 
 
 def test_markdown_has_verdict_numbers_and_figure() -> None:
-    text = markdown(OUTCOMES, "zh", quick=False)
+    text = markdown(OUTCOMES, "zh")
     assert "![H1](figures/H1.svg)" in text and "![E10]" not in text
     assert "**不成立**" in text and "| scores off (条件之外) |" in text
 
 
 def test_a_report_is_a_folder(tmp_path: Path) -> None:
-    write_report(tmp_path / "lab", OUTCOMES, "zh", quick=True)
+    write_report(tmp_path / "lab", OUTCOMES, "zh")
     assert sorted(path.name for path in (tmp_path / "lab").iterdir()) == [
         "claims.json", "figures", "report.html", "report.md",
     ]  # fmt: skip

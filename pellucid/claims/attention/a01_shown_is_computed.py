@@ -38,15 +38,15 @@ def measure(seed: int, looked_into: Attend = attend) -> Evidence:
     for name, mask in _masks(random).items():
         q, k, v = torch.randn(3, 2, 4, 12, 16, generator=random)
         for kind, dtype in _KINDS.items():
-            narrow = [x.to(dtype) for x in (q, k, v)]
-            a, b, c = (x.double() for x in narrow)
+            q_, k_, v_ = (x.to(dtype) for x in (q, k, v))
+            a, b, c = (x.double() for x in (q_, k_, v_))
             scores = (a @ b.transpose(-1, -2) / 16**0.5).masked_fill(~mask, float("-inf"))
             formula = scores.softmax(-1) @ c
             seen: list[str] = []
             paths = {
-                "looked into": looked_into(*narrow, mask, lambda name, x, seen=seen: (seen.append(name), x)[1]),
-                "not looked into": attend(*narrow, mask),
-                "fused": F.scaled_dot_product_attention(*narrow, attn_mask=mask),
+                "looked into": looked_into(q_, k_, v_, mask, lambda name, x, seen=seen: (seen.append(name), x)[1]),
+                "not looked into": attend(q_, k_, v_, mask),
+                "fused": F.scaled_dot_product_attention(q_, k_, v_, attn_mask=mask),
             }
             for path, result in paths.items():
                 error = float((result.double() - formula).abs().max())

@@ -35,7 +35,7 @@ def measure(seed: int, trials: int = 20, keys_of: Tensor | None = None) -> Evide
         keys_of: what keys are made by from vectors of 8 numbers, [8 8]; the identity if not given.
     """
     random, records = torch_generator(seed, "A5"), []
-    shares = {"equal": [], "one long": []}
+    shares: dict[str, list[float]] = {"equal": [], "one long": []}
     for _ in range(trials):
         x = torch.nn.functional.normalize(torch.randn(_LENGTH, 8, generator=random), dim=1)
         longer = x.clone()

@@ -3,7 +3,7 @@
 from functools import partial
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
@@ -52,7 +52,11 @@ def measure(budget: Budget, seed: int) -> Evidence:
             for weight in lstm.parameters():
                 weight.uniform_(-(32**-0.5), 32**-0.5, generator=random)
         texts = torch_generator(number, "texts of a task")
-        fit(lstm, lambda step, lstm=lstm, texts=texts: loss_on(lstm, marked_text(texts, 64)), budget.steps)
+
+        def loss(step: int, lstm: nn.Module = lstm, texts: torch.Generator = texts) -> Tensor:
+            return loss_on(lstm, marked_text(texts, 64))
+
+        fit(lstm, loss, budget.steps)
         models: dict[str, nn.Module] = {"attention": attention, "LSTM": lstm}
         for name, model in models.items():
             sizes[name] = sum(weight.numel() for weight in model.parameters())

@@ -11,6 +11,7 @@ from pellucid.claims.evidence import Evidence, Figure, exactly
 from pellucid.claims.rules import Rule, at_most
 from pellucid.claims.specimens import small_decoder, torch_generator
 from pellucid.claims.texts import ROUNDING_64
+from pellucid.layers.feed_forward import FeedForward
 
 __all__ = ["CLAIM", "measure"]
 
@@ -21,6 +22,7 @@ def projections(seed: int) -> dict[str, Map]:
     """Return the matrices of a small model's first block, each as a map, in float64."""
     block = next(small_decoder(seed, activation="relu", bias=False).double().blocks())
     attention, feed_forward = block.self_attention, block.feed_forward
+    assert isinstance(feed_forward, FeedForward)
     return {
         "W_Q": attention.query, "W_K": attention.key, "W_V": attention.value, "W_O": attention.output,
         "W_1": feed_forward.widen, "W_2": feed_forward.narrow,
@@ -29,7 +31,7 @@ def projections(seed: int) -> dict[str, Map]:
 
 def measure(seed: int, maps: dict[str, Map]) -> Evidence:
     """Compare f(ax + by) with a f(x) + b f(y) for each map, relative to the image."""
-    random, records = torch_generator(seed, "M2"), []
+    random, records, largest = torch_generator(seed, "M2"), [], 0.0
     for name, f in maps.items():
         width = 64 if name == "W_2" else 32
         worst = 0.0
@@ -40,8 +42,8 @@ def measure(seed: int, maps: dict[str, Map]) -> Evidence:
                 joint, apart = f(a * x + b * y), a * f(x) + b * f(y)
             worst = max(worst, float((joint - apart).norm() / apart.norm()))
         records.append({"matrix": name, "error": worst})
+        largest = max(largest, worst)
     titles = {"matrix": Text("matrix", "矩阵"), "error": Text("relative difference", "相对差")}
-    largest = max(record["error"] for record in records)
     return Evidence(exactly(largest_difference=largest), records, Figure("bar", "matrix", "error", None, titles))
 
 

@@ -57,7 +57,7 @@ def measure(seed: int, wide: Tensor | None = None) -> Evidence:
 
 def _stretches(matrix: Tensor) -> list[float]:
     """Return by how much each of the input's directions is stretched, those that vanish included."""
-    values = torch.linalg.svdvals(matrix).tolist()
+    values: list[float] = torch.linalg.svdvals(matrix).tolist()
     return values + [0.0] * (matrix.shape[0] - len(values))
 
 

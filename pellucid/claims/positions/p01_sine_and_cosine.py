@@ -72,8 +72,8 @@ CLAIM = Claim(
         )
     ),
     reading=Text(
-        "The paper interleaves sines and cosines; its own first code, and many models after it (Marian, T5's "
-        "ancestors), "
+        "The paper interleaves sines and cosines; its own first code, and many models after it (Marian "
+        "among them), "
         "put all sines first. The two differ by a fixed permutation of dimensions, which training cannot notice but a "
         "weight file does: who imports one into the other must permute. Wavelengths run from 2π to 2π · 10,000.",
         "论文把正弦与余弦交错排列；而它自己的最初代码和后来许多模型（如 Marian）把正弦全放在前半。两者只差维度的固定"

@@ -21,7 +21,8 @@ def _rotation(k: int) -> Tensor:
     """Return M_k, [D D]: a rotation by ω_i k in the plane of the i-th sine and cosine."""
     angles = k * 10_000.0 ** (-torch.arange(0, _D, 2, dtype=torch.float64) / _D)
     planes = torch.stack((angles.cos(), angles.sin(), -angles.sin(), angles.cos()), -1).view(-1, 2, 2)
-    return torch.block_diag(*planes)
+    turn: Tensor = torch.block_diag(*planes)
+    return turn
 
 
 def measure(codes: Codes = sinusoids) -> Evidence:

@@ -1,37 +1,31 @@
 """P5: the score splits into four parts of content and position."""
 
-from collections.abc import Callable
+from collections.abc import Iterable
 
-import torch
-from torch import Tensor
+import numpy
 
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
 from pellucid.claims.demo_translator import demo_translator
 from pellucid.claims.evidence import Evidence, Figure, exactly
 from pellucid.claims.rules import Rule, at_most
-from pellucid.claims.score_parts import PARTS, FirstScores, first_scores
 from pellucid.claims.texts import ROUNDING_32
-from pellucid.models.encoder_decoder import EncoderDecoder
+from pellucid.inspection.score_parts import ScoreParts, score_parts
 
 __all__ = ["CLAIM", "measure"]
 
-Split = Callable[[EncoderDecoder, Tensor], FirstScores]
 
-
-def measure(model: EncoderDecoder, sentences: list[list[int]], split: Split = first_scores) -> Evidence:
-    """Split the scores of each head of the first layer, and compare the sum of the parts with the score."""
-    largest, records = 0.0, []
-    for number, ids in enumerate(sentences):
-        scores, parts = split(model, torch.tensor([ids]))
-        error = (parts.sum(0) - scores).abs().amax((1, 2)) / scores.abs().max()
-        largest = max(largest, float(error.max()))
-        if number == 0:
-            records = [
-                {"head": str(head), "part": name, "mean_square": float(parts[place, head].square().mean())}
-                for head in range(scores.shape[0])
-                for place, name in enumerate(PARTS)
-            ]
+def measure(splits: Iterable[ScoreParts]) -> Evidence:
+    """Compare the sum of the parts with the score, relative to the largest score of the sentence, for every head."""
+    largest: float = 0.0
+    records: list[dict[str, object]] = []
+    for split in splits:
+        largest = max(largest, split.error / float(numpy.abs(split.scores.values).max()))
+        records = records or [
+            {"head": str(head), "part": name.replace("_", "–"), "mean_square": float((part.values[head] ** 2).mean())}
+            for head in range(len(split.scores.values))
+            for name, part in split.parts.items()
+        ]
     titles = {
         "head": Text("head of layer 1", "第一层的头"),
         "mean_square": Text("mean square of the part", "该部分的均方"),
@@ -44,8 +38,8 @@ def measure(model: EncoderDecoder, sentences: list[list[int]], split: Split = fi
 
 def _run(budget: Budget, seed: int) -> Evidence:
     trained = demo_translator(budget.steps, seed)
-    encode = trained.translator.source_tokenizer.encode
-    return measure(trained.translator.model, [encode(pair.source) for pair in trained.data.test[:20]])
+    looks = (trained.translator.look(pair.source, target=pair.target) for pair in trained.data.test[:20])
+    return measure(score_parts(look, "encoder.0.self_attention") for look in looks)
 
 
 CLAIM = Claim(

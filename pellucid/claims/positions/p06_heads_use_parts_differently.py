@@ -9,10 +9,10 @@ from pellucid.claims.claim import Budget, Claim, Effort
 from pellucid.claims.demo_translator import demo_translator
 from pellucid.claims.evidence import Evidence, Figure, over_seeds
 from pellucid.claims.rules import Rule, at_least
-from pellucid.claims.score_parts import PARTS, first_scores
 from pellucid.claims.texts import SEEDS
 from pellucid.demo.language import DemoPair
 from pellucid.generation.translate import Translator
+from pellucid.inspection.score_parts import FOUR_PARTS, score_parts
 
 __all__ = ["CLAIM", "measure", "shares_of_variance"]
 
@@ -21,10 +21,11 @@ def shares_of_variance(translator: Translator, pairs: tuple[DemoPair, ...]) -> t
     """Return each head's shares of the four parts in the variance of its scores over keys, [heads 4]."""
     total = torch.zeros(())
     for pair in pairs:
-        ids = torch.tensor([translator.source_tokenizer.encode(pair.source)])
-        if ids.shape[1] > 1:
-            # What is the same for all keys of a query does not pass the softmax.
-            total = total + first_scores(translator.model, ids).parts.var(-1, unbiased=False).mean(-1)
+        look = translator.look(pair.source, target=pair.target)
+        found = score_parts(look, "encoder.0.self_attention").parts
+        parts = torch.stack([torch.from_numpy(found[part].values) for part in FOUR_PARTS])
+        # What is the same for all keys of a query does not pass the softmax.
+        total = total + parts.var(-1, unbiased=False).mean(-1)
     return (total / total.sum(0)).T
 
 
@@ -43,10 +44,13 @@ def measure(budget: Budget, seed: int) -> Evidence:
             values.append(_apart(shares))
             if number == seed:
                 records += [
-                    {"head": str(head), "part": part, "share": float(shares[head, place]), "training": when}
+                    {
+                        "head": str(head), "part": part.replace("_", "–"), "share": float(shares[head, place]),
+                        "training": when,
+                    }
                     for head in range(len(shares))
-                    for place, part in enumerate(PARTS)
-                ]
+                    for place, part in enumerate(FOUR_PARTS)
+                ]  # fmt: skip
     titles = {
         "head": Text("head of layer 1", "第一层的头"),
         "share": Text("share of the variance", "方差份额"),

@@ -24,8 +24,12 @@ def measure(seed: int, models: dict[str, EncoderDecoder] | None = None) -> Evide
     records, off, shares = [], 0.0, {}
     for name, model in models.items():
         seen: dict[str, torch.Tensor] = {}
+
+        def record(name: str, x: torch.Tensor, seen: dict[str, torch.Tensor] = seen) -> torch.Tensor:
+            return seen.setdefault(name, x)
+
         with torch.no_grad():
-            model.encode(random_ids(seed, 1, 20), lambda name, x, seen=seen: seen.setdefault(name, x))
+            model.encode(random_ids(seed, 1, 20), record)
         rows, codes = seen["embedding.source"], seen["embedding.source_position"]
         off = max(off, float((seen["encoder.0.residual.input"] - (rows + codes)).abs().max()))
         shares[name] = float(codes.square().sum() / (codes.square().sum() + rows.square().sum()))

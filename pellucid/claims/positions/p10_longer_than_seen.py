@@ -33,15 +33,17 @@ def _by_position(model: DecoderOnly, ids: Tensor) -> Tensor:
 
 def measure(budget: Budget, seed: int) -> Evidence:
     """Train on short texts and look at the loss of each place in texts four times as long."""
-    records, ratios, refused = [], {scheme: [] for scheme in _SCHEMES}, 0
+    records: list[dict[str, object]] = []
+    ratios: dict[str, list[float]] = {scheme: [] for scheme in _SCHEMES}
+    refused = 0
     for number in budget.every_seed(seed):
         for scheme in _SCHEMES:
             model, draw = small_decoder(number, vocab_size=_LETTERS, positions=scheme), torch_generator(number, "P10")
-            fit(
-                model,
-                lambda step, m=model, d=draw: _by_position(m, repeating(d, 32, _SEEN))[_PERIOD:].mean(),
-                budget.steps,
-            )
+
+            def loss(step: int, model: DecoderOnly = model, draw: torch.Generator = draw) -> Tensor:
+                return _by_position(model, repeating(draw, 32, _SEEN))[_PERIOD:].mean()
+
+            fit(model, loss, budget.steps)
             with torch.no_grad():
                 losses = _by_position(model, repeating(torch_generator(number, "P10", "test"), 200, _LONG))
             # A hundredth of a nat is as good as certain, so that a ratio of two small losses means something.

@@ -14,7 +14,7 @@ _TOLD = {0.9: 0.000026, 1.1: 13_780.0}
 
 def measure(layers: int = 100) -> Evidence:
     """Send a gradient down through layers that each multiply by a factor, and compare it with the figures told."""
-    records, off = [], {}
+    records, arrived, off = [], {}, {}
     for factor, told in _TOLD.items():
         x = torch.tensor(1.0, dtype=torch.float64, requires_grad=True)
         y = x
@@ -23,14 +23,15 @@ def measure(layers: int = 100) -> Evidence:
             if layer % 5 == 0:
                 (gradient,) = torch.autograd.grad(y, x, retain_graph=True)
                 records.append({"layers": layer, "factor": str(factor), "gradient": float(gradient)})
-        off[factor] = abs(float(gradient) - told) / told
+        arrived[factor] = float(gradient)
+        off[factor] = abs(arrived[factor] - told) / told
     titles = {
         "layers": Text("layers", "层数"),
         "gradient": Text("gradient at the bottom", "底层梯度"),
         "factor": Text("factor", "因子"),
     }
     numbers = exactly(
-        shrinking=float(records[len(records) // 2 - 1]["gradient"]), growing=float(records[-1]["gradient"]),
+        shrinking=arrived[0.9], growing=arrived[1.1],
         shrinking_off_the_figure=off[0.9], growing_off_the_figure=off[1.1],
     )  # fmt: skip
     return Evidence(numbers, records, Figure("line", "layers", "gradient", "factor", titles, log_y=True))

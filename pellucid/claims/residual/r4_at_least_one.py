@@ -47,7 +47,7 @@ def measure(seed: int, factors: dict[str, Tensor] | None = None) -> Evidence:
         for name, matrix in matrices.items()
         for n, value in enumerate(torch.linalg.svdvals(matrix))
     ]
-    values = [record["factor"] for record in records]
+    values = [float(value) for matrix in matrices.values() for value in torch.linalg.svdvals(matrix)]
     random = torch_generator(seed, "R4")
     vectors = torch.randn(500, _D, generator=random)
     lengths = [float(((vectors @ matrix).norm(dim=1) / vectors.norm(dim=1)).mean()) for matrix in matrices.values()]

@@ -52,15 +52,14 @@ CLAIM = Claim(
         "Nobody asks for it: the loss asks for words. But keys of the source must fit queries of the target, so both "
         "come to be written in "
         "one code. In models of many languages such states serve as sentence vectors across languages (Artetxe & "
-        "Schwenk 2019; "
-        "Kudugunta et al. 2019), best in the middle of the encoder.",
+        "Schwenk 2019); in multilingual BERT those of the middle layers do best (Pires et al. 2019).",
         "没有人要求这样：损失只要求词。但源端的键必须契合目标端的查询，于是两边写成同一种编码。在多语言模型里，这种状"
         "态可作跨语言句向量"
-        "（Artetxe 与 Schwenk 2019；Kudugunta 等 2019），以编码器中部为最佳。",
+        "（Artetxe 与 Schwenk 2019）；多语言 BERT 则以中间各层为最佳（Pires 等 2019）。",
     ),
     sources=(
         "Artetxe & Schwenk 2019, Massively Multilingual Sentence Embeddings",
-        "Kudugunta et al. 2019, Investigating Multilingual NMT Representations at Scale",
+        "Pires et al. 2019, How Multilingual is Multilingual BERT?",
     ),
     run=measure,
     effort=Effort(Budget(seeds=3, steps=250, size=100), Budget(seeds=3, steps=1_500, size=200)),

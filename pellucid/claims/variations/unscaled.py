@@ -14,7 +14,8 @@ class _Stretched:
         self.turn = turn
 
     def __call__(self, x: Tensor, positions: Tensor) -> Tensor:
-        return self.turn(x, positions) * x.shape[-1] ** 0.25
+        stretched: Tensor = self.turn(x, positions) * x.shape[-1] ** 0.25
+        return stretched
 
 
 def without_scaling(model: nn.Module) -> nn.Module:

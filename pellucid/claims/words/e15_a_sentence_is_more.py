@@ -1,5 +1,7 @@
 """E15: word vectors alone cannot hold a sentence."""
 
+from collections.abc import Callable
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -11,6 +13,7 @@ from pellucid.claims.rules import Rule, at_least, at_most
 from pellucid.claims.specimens import everyone, small_decoder
 from pellucid.claims.texts import SEEDS
 from pellucid.claims.toy_training import fit
+from pellucid.models.decoder_only import DecoderOnly
 from pellucid.models.initialise import draw_weights
 
 __all__ = ["CLAIM", "measure"]
@@ -37,12 +40,15 @@ def measure(budget: Budget, seed: int, positions: str = "sinusoidal") -> Evidenc
             model, namer = small_decoder(number, vocab_size=10, positions=positions), nn.Linear(32, 10)
             draw_weights(namer, number, residual_scale=1.0)
 
-            def said(way: str = way, model: nn.Module = model, namer: nn.Module = namer) -> Tensor:
+            def said(way: str = way, model: DecoderOnly = model, namer: nn.Module = namer) -> Tensor:
                 states = model.embedding(text) if "word" in way else model.states(text, may_attend=everyone(3))
                 named: Tensor = namer(states.mean(1))
                 return named
 
-            fit(nn.ModuleList([model, namer]), lambda step, said=said: F.cross_entropy(said(), who), budget.steps)
+            def loss(step: int, said: Callable[[], Tensor] = said) -> Tensor:
+                return F.cross_entropy(said(), who)
+
+            fit(nn.ModuleList([model, namer]), loss, budget.steps)
             with torch.no_grad():
                 values.append(float((said().argmax(1) == who).float().mean()))
                 rows = model.embedding(torch.tensor([[1, 9, 2], [2, 9, 1]])).mean(1)

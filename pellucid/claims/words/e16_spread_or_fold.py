@@ -27,7 +27,8 @@ class _Spread(nn.Module):
         self.widen = nn.Linear(1, _D)
 
     def forward(self, ids: Tensor) -> Tensor:
-        return self.widen(2 * ids[..., None].float() / (_WORDS - 1) - 1)
+        widened: Tensor = self.widen(2 * ids[..., None].float() / (_WORDS - 1) - 1)
+        return widened
 
 
 def _accuracy(entry: nn.Module, labels: Tensor, steps: int, seed: int) -> float:
