@@ -9,6 +9,7 @@ Outcomes are kept in docs/claims/outcomes.jsonl, each as soon as it is there. Ve
 """
 
 import argparse
+import time
 from pathlib import Path
 
 from pellucid.claims import find_claims, run_claim
@@ -69,9 +70,11 @@ def main() -> None:
     for claim in () if asked.report else chosen:
         found = known()
         if not (asked.unknown and claim.id in found):
+            clock = time.process_time()
             found[claim.id] = run_claim(claim, quick=asked.quick, data=asked.data)
+            spent = time.process_time() - clock
             write_outcomes(OUTCOMES, (found[each.id] for each in find_claims(()) if each.id in found))
-            print(f"{claim.id} {found[claim.id].verdict} {found[claim.id].seconds:.1f} s", flush=True)
+            print(f"{claim.id} {found[claim.id].verdict} {spent:.1f} s of processor time", flush=True)
     _draw({claim.id for claim in chosen})
     for name, text in render().items():
         (FOLDER / name).write_text(text, encoding="utf-8")

@@ -51,10 +51,12 @@ def states_by_layer(translator: Translator, found: Sequence[Occurrence]) -> Tens
     for one in found:
         seen: dict[str, Tensor] = {}
         pieces = tokenizer.pieces(one.pair.source)
+
+        def record(name: str, x: Tensor, seen: dict[str, Tensor] = seen) -> Tensor:
+            return seen.setdefault(name, x)
+
         with torch.no_grad():
-            model.encode(
-                torch.tensor([[piece.id for piece in pieces]]), lambda name, x, seen=seen: seen.setdefault(name, x)
-            )
+            model.encode(torch.tensor([[piece.id for piece in pieces]]), record)
         here = [n for n, piece in enumerate(pieces) if piece.start < one.end and piece.end > one.start]
         layers = ["embedding.source", *(f"encoder.{n}.residual.output" for n in range(len(model.encoder)))]
         rows.append(torch.stack([seen[name][0, here].mean(0) for name in layers]))

@@ -17,17 +17,21 @@ def sentence_states(translator: Translator, pairs: Sequence[DemoPair]) -> tuple[
     The source's is the mean of the encoder's states; the target's is the mean of the decoder's stream after the first
     self-attention, before it has looked at any source, so that nothing of the partner is in it.
     """
-    model, sides = translator.model, ([], [])
+    model, source_side, target_side = translator.model, [], []
     for pair in pairs:
         source = torch.tensor([translator.source_tokenizer.encode(pair.source)])
         target = torch.tensor([translator.target_tokenizer.encode(pair.target)])
         seen: dict[str, Tensor] = {}
+
+        def record(name: str, x: Tensor, seen: dict[str, Tensor] = seen) -> Tensor:
+            return seen.setdefault(name, x)
+
         with torch.no_grad():
             memory = model.encode(source)
-            model.decode(target, memory, lambda name, x, seen=seen: seen.setdefault(name, x))
-        sides[0].append(memory.states[0].mean(0))
-        sides[1].append(seen["decoder.0.residual.after_self_attention"][0].mean(0))
-    return torch.stack(sides[0]), torch.stack(sides[1])
+            model.decode(target, memory, record)
+        source_side.append(memory.states[0].mean(0))
+        target_side.append(seen["decoder.0.residual.after_self_attention"][0].mean(0))
+    return torch.stack(source_side), torch.stack(target_side)
 
 
 def retrieval(sources: Tensor, targets: Tensor) -> float:

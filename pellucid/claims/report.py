@@ -144,6 +144,7 @@ def page(outcomes: Sequence[Outcome], language: Language) -> str:
         f"{one.claim.id}</a>"
         for one in outcomes
     )
+    bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub forgets that the snippet may be left out
     filled = {
         "language": "zh-CN" if language == "zh" else "en",
         "title": _say("title", language),
@@ -154,7 +155,7 @@ def page(outcomes: Sequence[Outcome], language: Language) -> str:
         "sections": "\n".join(sections),
         # JSON within a script: no text in it may end the script.
         "specs": json.dumps(specs, ensure_ascii=False).replace("<", "\\u003c"),
-        "bundle": vl_convert.javascript_bundle().replace("</script", "<\\/script"),
+        "bundle": bundle.replace("</script", "<\\/script"),
     }
     for name, text in filled.items():
         template = template.replace(f"<!--{name}-->", text)

@@ -27,6 +27,7 @@ from pellucid.claims.positions import p01_sine_and_cosine as p1
 from pellucid.claims.positions import p02_a_code_of_its_own as p2
 from pellucid.claims.positions import p03_moving_is_a_rotation as p3
 from pellucid.claims.positions import p04_dot_product_sees_distance as p4
+from pellucid.claims.positions import p05_four_parts_of_a_score as p5
 from pellucid.claims.positions import p08_rotary_sees_offsets as p8
 from pellucid.claims.positions import p09_codes_are_added as p9
 from pellucid.claims.residual import r1_powers as r1
@@ -50,10 +51,16 @@ from pellucid.claims.words import e07_error_reaches_rows_used as e7
 from pellucid.claims.words import e09_ids_carry_no_meaning as e9
 from pellucid.claims.words import e11_axes_mean_nothing as e11
 from pellucid.demo.micro_world import MicroStep, micro_step
+from pellucid.inspection.labelled import Axis, LabelledArray
+from pellucid.inspection.score_parts import FOUR_PARTS, ScoreParts
 from pellucid.layers.attention import attend
+from pellucid.layers.embeddings import TokenEmbedding
 from pellucid.layers.positions import sinusoids
 from pellucid.layers.rotary import Rotary, frequencies
+from pellucid.layers.taps import Tap, keep
+from pellucid.models.encoder_decoder import EncoderDecoder
 
+AXES = ("head", "query", "key")
 KNOWN = {
     "E1": "holds", "E2": "holds", "E3": "holds", "E4": "holds-if", "E7": "holds-if", "E9": "holds", "E11": "refuted",
     "M1": "holds", "M2": "holds", "M3": "holds-if", "M4": "holds-if", "M5": "holds-if", "M6": "holds-if",
@@ -77,7 +84,8 @@ def test_an_exact_claim_comes_out_as_is_known(name: str) -> None:
 
 def swapped(positions: Tensor, d: int) -> Tensor:
     """Codes with sine and cosine exchanged."""
-    return sinusoids(positions, d).unflatten(-1, (-1, 2)).flip(-1).flatten(-2)
+    codes: Tensor = sinusoids(positions, d).unflatten(-1, (-1, 2)).flip(-1).flatten(-2)
+    return codes
 
 
 def repeating(positions: Tensor, d: int) -> Tensor:
@@ -98,10 +106,9 @@ def one_sided(positions: Tensor, d: int) -> Tensor:
     return codes
 
 
-def leaking(*arguments: Tensor, **options: Tensor) -> Tensor:
+def leaking(query: Tensor, key: Tensor, value: Tensor, may_attend: Tensor, tap: Tap = keep) -> Tensor:
     """Attention that also looks at what is forbidden."""
-    query, key, value, may_attend, *rest = arguments
-    return attend(query, key, value, torch.ones_like(may_attend), *rest)
+    return attend(query, key, value, torch.ones_like(may_attend), tap)
 
 
 def unnormalised(query: Tensor, key: Tensor, value: Tensor, may_attend: Tensor, tap: Callable[..., Tensor]) -> Tensor:
@@ -144,8 +151,8 @@ class SeesTheFuture(torch.nn.Module):
         return logits
 
 
-def shifted(embedding: torch.nn.Module, ids: Tensor) -> Tensor:
-    rows: Tensor = embedding((ids + 1) % embedding.weight.shape[0])  # type: ignore[operator, union-attr]
+def shifted(embedding: TokenEmbedding, ids: Tensor) -> Tensor:
+    rows: Tensor = embedding((ids + 1) % embedding.weight.shape[0])
     return rows
 
 
@@ -168,7 +175,7 @@ def mutations() -> dict[str, Callable[[], Evidence]]:
     lossy[:16, :16] = torch.eye(16, dtype=torch.float64)
     asymmetric = torch.triu(torch.ones(32, 32))
     return {
-        "E1 the next row": lambda: e1.measure(1, shifted),  # type: ignore[arg-type]
+        "E1 the next row": lambda: e1.measure(1, shifted),
         "E2 the first word only": lambda: e2.measure(1, first_word_only),
         "E3 every word in the middle": lambda: e3.measure(1, ((0, 1, 2), (0, 0, 2), (0, 2, 2))),
         "E4 every word occurs": lambda: e4.measure(1, ((0, 1), (0, 2), (0, 0))),
@@ -207,16 +214,16 @@ def mutations() -> dict[str, Callable[[], Evidence]]:
         "K2 zeroed afterwards": lambda: k2.measure(1, k2.zeroed_after),
         "K4 padding is a token": lambda: k4.measure(1, pad_id=-1),
         "T1 the target leaks": lambda: t1.measure(1, SeesTheFuture()),  # type: ignore[arg-type]
-        "T4 positions anew": lambda: t4.measure(1, with_cache=twice_too_long),  # type: ignore[arg-type]
+        "T4 positions anew": lambda: t4.measure(1, with_cache=twice_too_long),
     }  # fmt: skip
 
 
-def scaled_sums() -> dict[str, object]:
+def scaled_sums() -> dict[str, EncoderDecoder]:
     """Models that scale the sum of embedding and code."""
-    models = {}
+    models: dict[str, EncoderDecoder] = {}
     for name in ("scaled by √d", "not scaled"):
         model = small_translator(1, positions="sinusoidal", cross_positions="none")
-        model.embedding_dropout = torch.nn.Hardtanh(-0.1, 0.1)
+        model.embedding_dropout = torch.nn.Hardtanh(-0.1, 0.1)  # type: ignore[assignment]  # stands for any scaling
         models[name] = model
     return models
 
@@ -236,6 +243,22 @@ def test_ids_that_know_the_classes_are_found_out() -> None:
     ordered = sorted(noun_uses(), key=lambda noun: sorted(noun_uses()[noun]))
     told = e9.measure(1, {noun: place for place, noun in enumerate(ordered)})
     assert claim.rule.judge(told.numbers).verdict != KNOWN["E9"]
+
+
+def split_of(scores: numpy.ndarray, *parts: numpy.ndarray) -> ScoreParts:
+    axes = tuple(Axis(name, tuple(map(str, range(n)))) for name, n in zip(AXES, scores.shape, strict=True))
+    labelled = [LabelledArray("scores", values, axes, "nats", "") for values in (scores, *parts)]
+    return ScoreParts(dict(zip(FOUR_PARTS, labelled[1:], strict=True)), labelled[0], "")
+
+
+def test_a_part_of_a_score_that_is_forgotten_is_found_out() -> None:
+    (claim,) = find_claims(["P5"])
+    parts = list(numpy.random.default_rng(1).standard_normal((4, 2, 5, 5)))
+    whole = sum(parts, numpy.zeros((2, 5, 5)))
+    assert claim.rule.judge(p5.measure([split_of(whole, *parts)]).numbers).verdict == "holds"
+    for n in range(4):
+        without = [numpy.zeros_like(part) if place == n else part for place, part in enumerate(parts)]
+        assert claim.rule.judge(p5.measure([split_of(whole, *without)]).numbers).verdict == "refuted"
 
 
 def test_every_exact_claim_has_a_mutation() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pellucid.claims import find_claims, run_claims
+from pellucid.claims.bilingual import LANGUAGES
 from pellucid.claims.charts import specification
 from pellucid.claims.report import markdown, page, write_report
 from tests.conftest import Run
@@ -60,7 +61,7 @@ def test_a_report_is_a_folder(tmp_path: Path) -> None:
 def test_a_figure_is_told_in_both_languages() -> None:
     evidence = OUTCOMES[0].evidence
     assert evidence is not None
-    drawn = {language: json.dumps(specification(evidence, language), ensure_ascii=False) for language in ("en", "zh")}  # type: ignore[arg-type]
+    drawn = {language: json.dumps(specification(evidence, language), ensure_ascii=False) for language in LANGUAGES}
     assert "份额" in drawn["zh"] and "份额" not in drawn["en"]
 
 

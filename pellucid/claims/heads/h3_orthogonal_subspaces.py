@@ -1,6 +1,7 @@
 """H3: heads live in orthogonal subspaces."""
 
 from itertools import combinations
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -11,6 +12,7 @@ from pellucid.claims.demo_translator import demo_translator
 from pellucid.claims.evidence import Evidence, Figure, over_seeds
 from pellucid.claims.rules import Rule, at_most
 from pellucid.claims.specimens import torch_generator
+from pellucid.layers.attention import Attention
 from pellucid.models.encoder_decoder import EncoderDecoder
 
 __all__ = ["CLAIM", "measure", "overlap"]
@@ -28,13 +30,20 @@ def overlap(one: Tensor, other: Tensor) -> float:
     return float(torch.linalg.svdvals(bases[0].T @ bases[1]).square().mean())
 
 
+def _attentions(model: EncoderDecoder) -> list[Attention]:
+    """Return the self-attention of each layer of the encoder."""
+    found = [block.self_attention for block in model.encoder]
+    assert all(isinstance(attention, Attention) for attention in found)
+    return cast("list[Attention]", found)
+
+
 def _of_model(model: EncoderDecoder) -> dict[str, float]:
     """Return the mean overlap of two heads of a layer, by matrix."""
     found: dict[str, list[float]] = {name: [] for name in _MATRICES}
-    for block in model.encoder:
+    for attention in _attentions(model):
         for name in _MATRICES:
-            weight = getattr(block.self_attention, name).weight.detach()
-            found[name] += [overlap(a, b) for a, b in combinations(weight.chunk(block.self_attention.n_heads), 2)]
+            weight = getattr(attention, name).weight.detach()
+            found[name] += [overlap(a, b) for a, b in combinations(weight.chunk(attention.n_heads), 2)]
     return {name: sum(values) / len(values) for name, values in found.items()}
 
 
@@ -46,7 +55,7 @@ def measure(budget: Budget, seed: int) -> Evidence:
         for when, trained in models.items():
             for name, value in _of_model(trained.translator.model).items():
                 found.setdefault((when, name), []).append(value)
-        attention = trained.translator.model.encoder[0].self_attention
+        attention = _attentions(trained.translator.model)[0]
         random = torch_generator(number, "H3")
         shapes = 2, attention.d_head, attention.query.in_features
         drawn = [overlap(*torch.randn(shapes, generator=random)) for _ in range(50)]

@@ -36,7 +36,9 @@ def _apart(shares: torch.Tensor) -> float:
 
 def measure(budget: Budget, seed: int) -> Evidence:
     """Compare what share of its scores each head takes of which part, before training and after it."""
-    before, after, records = [], [], []
+    before: list[float] = []
+    after: list[float] = []
+    records: list[dict[str, object]] = []
     for number in budget.every_seed(seed):
         for when, steps, values in (("before", 0, before), ("after", budget.steps, after)):
             trained = demo_translator(steps, number)

@@ -36,13 +36,18 @@ def _found_again(model: EncoderDecoder, sentences: list[list[int]]) -> list[floa
     for ids in sentences:
         seen: dict[str, Tensor] = {}
         text = torch.tensor([ids])
+
+        def record(name: str, x: Tensor, seen: dict[str, Tensor] = seen) -> Tensor:
+            return seen.setdefault(name, x)
+
         with torch.no_grad():
-            model.encode(text, lambda name, x, seen=seen: seen.setdefault(name, x))
+            model.encode(text, record)
         for layer in range(len(model.encoder)):
             stream = seen[f"encoder.{layer}.residual.output"][0] - seen["embedding.source_position"]
             right[layer] += ((F.normalize(stream, dim=1) @ rows.T).argmax(1) == text[0]).sum()
         tokens += len(ids)
-    return (right / tokens).tolist()
+    shares: list[float] = (right / tokens).tolist()
+    return shares
 
 
 def measure(budget: Budget, seed: int) -> Evidence:

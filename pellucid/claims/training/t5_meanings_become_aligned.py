@@ -17,7 +17,9 @@ def measure(budget: Budget, seed: int, trained_steps: int | None = None) -> Evid
     Args:
         trained_steps: of the model that is said to be trained; the budget's if not given.
     """
-    before, after, records = [], [], []
+    before: list[float] = []
+    after: list[float] = []
+    records: list[dict[str, object]] = []
     steps = budget.steps if trained_steps is None else trained_steps
     for number in budget.every_seed(seed):
         for when, length, values in (("before", 0, before), ("after", steps, after)):

@@ -24,7 +24,8 @@ def measure(budget: Budget, seed: int, instruction: str = "zh→en: {}\n") -> Ev
         "told to name the head: short": [],
         "told nothing: Chinese": [],
     }
-    records, rights = [], {}
+    records: list[dict[str, object]] = []
+    rights: dict[str, list[float]] = {}
     for number in budget.every_seed(seed):
         told = demo_language_model(budget.steps, number)
         pairs = told.data.test[: budget.size]

@@ -29,7 +29,8 @@ def interchangeable_text(seed: int, sentences: int, classes_matter: bool = True)
 
 def measure(budget: Budget, seed: int, classes_matter: bool = True) -> Evidence:
     """Train on interchangeable words and compare cosines within classes and between them."""
-    records, gaps = [], {objective: [] for objective in _OBJECTIVES}
+    records: list[dict[str, object]] = []
+    gaps: dict[str, list[float]] = {objective: [] for objective in _OBJECTIVES}
     for number in budget.every_seed(seed):
         text = interchangeable_text(number, budget.size, classes_matter)
         for objective in _OBJECTIVES:

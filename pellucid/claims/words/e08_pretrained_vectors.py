@@ -25,7 +25,8 @@ def _loss(model: DecoderOnly, ids: Tensor) -> Tensor:
 
 def measure(budget: Budget, seed: int) -> Evidence:
     """Train a small language model on few sentences, with three kinds of first embedding; count steps to one loss."""
-    records, needed = [], {way: [] for way in _WAYS}
+    records: list[dict[str, object]] = []
+    needed: dict[str, list[float]] = {way: [] for way in _WAYS}
     for number in budget.every_seed(seed):
         vectors = demo_vectors("zh", budget.size, number)
         texts = word_texts(vectors, number, 600)

@@ -27,7 +27,7 @@ def measure(
     draw, d = generator(seed, "E11"), w_in.shape[1]
     scores = w_in @ w_out.T
     known = labels >= 0
-    records, change = [], 0.0
+    records, best, change = [], [], 0.0
     for number in range(_TURNS + 1):
         turn = numpy.eye(d) if number == 0 else draw.standard_normal((d, d))
         if orthogonal and number:
@@ -36,11 +36,11 @@ def measure(
         change = max(change, float(numpy.abs(turned @ (w_out @ turn).T - scores).max()))
         axes = numpy.sort([_accuracy(turned[known, i], labels[known]) for i in range(d)])[::-1]
         space = "as trained" if number == 0 else "turned"
+        best.append(float(axes[0]))
         records += [
             {"space": space, "turn": number, "axis": place + 1, "accuracy": float(a)}
             for place, a in enumerate(axes[:8])
         ]
-    best = [record["accuracy"] for record in records if record["axis"] == 1]
     middle = w_in[known & (labels == 1)].mean(0) - w_in[known & (labels == 0)].mean(0)
     titles = {
         "axis": Text("axis, best first", "坐标轴（由好到差）"),

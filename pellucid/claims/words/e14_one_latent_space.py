@@ -28,7 +28,8 @@ def turned_retrieval(
         The share of Chinese words whose nearest English word is their translation, and among how many words it was
         looked for.
     """
-    pairs = sorted({(word.zh, word.en.lower()) for word in (*NOUNS, *ADJECTIVES)})
+    known_words = [(noun.zh, noun.en) for noun in NOUNS] + [(adjective.zh, adjective.en) for adjective in ADJECTIVES]
+    pairs = sorted({(zh, en.lower()) for zh, en in known_words})
     known = [(zh, en) for zh, en in pairs if zh in chinese and en in english]
     order = generator(seed, "E14").permutation(len(known))
     half = len(known) // 2
@@ -70,12 +71,12 @@ def measure(budget: Budget, seed: int) -> Evidence:
         "found": Text("partner found first", "首位即为对应项的比例"),
         "seed": Text("seed", "种子"),
     }
-    sentences, words = numpy.array(found["sentences in a translator"]), numpy.array(found["words, spaces turned"])
+    sentences, partners = numpy.array(found["sentences in a translator"]), numpy.array(found["words, spaces turned"])
     numbers = {
         "sentences_over_chance": over_seeds(sentences / numpy.array(found["sentences by chance"])),
-        "words_over_chance": over_seeds(words / numpy.array(found["words by chance"])),
+        "words_over_chance": over_seeds(partners / numpy.array(found["words by chance"])),
         "sentences_found": over_seeds(sentences),
-        "words_found": over_seeds(words),
+        "words_found": over_seeds(partners),
     }
     return Evidence(numbers, records, Figure("bar", "way", "found", "seed", titles))
 
