@@ -1,6 +1,7 @@
 """The figure of an experiment as a Vega-Lite definition, for page, notebook, SVG and server alike."""
 
 import math
+import re
 from typing import Any
 
 from pellucid.claims.bilingual import Language
@@ -45,11 +46,13 @@ def specification(evidence: Evidence, language: Language) -> dict[str, Any]:
 
 
 def svg(definition: dict[str, Any]) -> str:
-    """Return a Vega-Lite definition drawn."""
+    """Return a Vega-Lite definition drawn.
+
+    Labels for screen readers, one for each mark, are left out: nobody reads them in a picture, and they are half of it.
+    """
     import vl_convert
 
-    drawn: str = vl_convert.vegalite_to_svg(definition)
-    return drawn
+    return re.sub(r' (role|aria-[a-z]+)="[^"]*"', "", vl_convert.vegalite_to_svg(definition))
 
 
 def _encoding(figure: Figure, rows: list[dict[str, Any]], language: Language) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from pellucid.claims.catalogue import TOPICS, topic_of
 from pellucid.claims.charts import COLOURS, specification, svg
 from pellucid.claims.evidence import Measured
 from pellucid.claims.lab import Outcome
+from pellucid.claims.number_names import name_of
 from pellucid.claims.rules import Judged, Verdict
 from pellucid.storage.files import write_text
 
@@ -51,8 +52,10 @@ _WORDS = {
     "other": Text("Other numbers", "其他数字"),
     "table": Text("Table ({} rows)", "数据表（{} 行）"),
     "beyond": Text("without the condition", "条件之外"),
+    "within": Text(" ({})", "（{}）"),
     "at most": Text("at most", "至多"),
     "at least": Text("at least", "至少"),
+    "line": Text("{}: {} (asked {})", "{}：{}（要求{}）"),
     "seconds": Text("{} s, seeds from {}", "{} 秒，种子从 {} 起"),
 }
 _YES: dict[bool | None, Text] = {True: Text("yes", "是"), False: Text("no", "否"), None: Text("undecided", "未决")}
@@ -80,7 +83,7 @@ def terminal_lines(one: Outcome, language: Language) -> list[str]:
         told.append(f"    {one.condition.of(language)}")
     for judged in one.judged:
         name, measured, asked, _ = _row(judged, language)
-        told.append(f"    {name}: {measured} ({_say('asked', language)} {asked})")
+        told.append(f"    {_say('line', language).format(name, measured, asked)}")
     return told
 
 
@@ -117,7 +120,7 @@ def _markdown_of(one: Outcome, language: Language, figures: str) -> list[str]:
         lines += ["| " + " | ".join(_cell(cell) for cell in _row(judged, language)) + " |" for judged in one.judged]
         others = _others(one)
         if others:
-            shown = ", ".join(f"{_name(name)} {number(value)}" for name, value in others.items())
+            shown = ", ".join(f"{name_of(name, language)} {number(value)}" for name, value in others.items())
             lines += ["", f"{_say('other', language)}: {shown}."]
         lines += [f"\n{note.of(language)}" for note in one.evidence.notes]
         lines += ["", f"![{claim.id}]({figures}/{claim.id}.svg)"]
@@ -190,7 +193,7 @@ def _rule_table(one: Outcome, language: Language) -> str:
         for judged in one.judged
     )
     rows += "".join(
-        f'<tr><td>{escape(_name(name))}</td><td>{number(value)}</td><td colspan="3"></td></tr>'
+        f'<tr><td>{escape(name_of(name, language))}</td><td>{number(value)}</td><td colspan="3"></td></tr>'
         for name, value in _others(one).items()
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
@@ -210,9 +213,9 @@ def _record_table(records: Sequence[Mapping[str, object]], language: Language) -
 
 def _row(judged: Judged, language: Language) -> list[str]:
     test = judged.test
-    where = f" ({_say('beyond', language)})" if judged.beyond else ""
+    where = _say("within", language).format(_say("beyond", language)) if judged.beyond else ""
     asked = f"{_say(test.relation, language)} {_digits(test.threshold)}"
-    return [_name(test.number) + where, number(judged.measured), asked, _YES[judged.passed].of(language)]
+    return [name_of(test.number, language) + where, number(judged.measured), asked, _YES[judged.passed].of(language)]
 
 
 def _others(one: Outcome) -> dict[str, Measured]:
@@ -256,10 +259,6 @@ def _digits(value: float) -> str:
 
 def _shown(value: object) -> str:
     return _digits(value) if isinstance(value, float) else "" if value is None else str(value)
-
-
-def _name(name: str) -> str:
-    return name.replace("_", " ")
 
 
 def _say(name: str, language: Language) -> str:

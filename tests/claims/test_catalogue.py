@@ -5,6 +5,8 @@ import re
 import pytest
 
 from pellucid.claims import Claim, all_claims, find_claims
+from pellucid.claims.number_names import CHINESE as CHINESE_NAMES
+from pellucid.claims.number_names import name_of
 from pellucid.errors import UsageError
 from tests.conftest import ROOT
 
@@ -29,6 +31,7 @@ def test_a_claim_is_told_in_both_languages(claim: Claim) -> None:
     assert len(claim.reading.en) > 150 and len(claim.reading.zh) > 60
     assert claim.equation and claim.sources
     assert len({test.number for test in claim.rule.tests}) == len(claim.rule.tests)
+    assert all(name_of(test.number, "en") and CHINESE_NAMES[test.number] for test in claim.rule.tests)
 
 
 def test_no_verdict_is_written_in_an_experiment() -> None:

@@ -1,6 +1,7 @@
 """The report in docs/claims is what its outcomes say, and the guide says what the report says."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -95,7 +96,8 @@ def test_sessions_in_the_guide_are_what_is_printed(run_pellucid: Run, tmp_path: 
 
 
 def test_scripts_in_the_guide_print_what_is_shown(tmp_path: Path) -> None:
-    found = 0
+    paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
+    environment, found = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}, 0
     for chapter in CHAPTERS:
         scripts = re.findall(
             r"<!-- script -->\n```python\n(.*?)```\n+```text\n(.*?)```\n<!-- /script -->",
@@ -105,7 +107,7 @@ def test_scripts_in_the_guide_print_what_is_shown(tmp_path: Path) -> None:
         for script, shown in scripts:
             ended = subprocess.run(
                 [sys.executable, "-W", "error", "-c", script],
-                cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", check=True,
+                cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", check=True, env=environment,
             )  # fmt: skip
             assert ended.stdout == shown
             found += 1

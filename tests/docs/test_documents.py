@@ -36,10 +36,11 @@ def test_every_command_has_its_place_on_the_page() -> None:
 
 
 PAGES = ["README.md", "README.zh.md", "CONTRIBUTING.md", "recipes/README.md", "recipes/README.zh.md"]
-GUIDES = [f"docs/guides/{guide.name}" for guide in sorted((ROOT / "docs" / "guides").glob("*.md"))]
+GUIDES = [f"docs/{page.parent.name}/{page.name}" for page in sorted((ROOT / "docs").glob("guide*/*.md"))]
+CLAIMS = ["docs/claims/README.md", "docs/claims/README.zh.md"]
 
 
-@pytest.mark.parametrize("page", [*PAGES, "benchmarks/README.md", *GUIDES])
+@pytest.mark.parametrize("page", [*PAGES, "benchmarks/README.md", *GUIDES, *CLAIMS])
 def test_links_lead_to_files(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     targets = re.findall(r"\]\((?!https?:)([^)#]+)", text)
