@@ -3,9 +3,11 @@
 import math
 import re
 from typing import Any
+from unicodedata import east_asian_width
 
 from pellucid.claims.bilingual import Language
 from pellucid.claims.evidence import Evidence, Figure, Record
+from pellucid.claims.names import word_of
 from pellucid.claims.rules import Verdict
 
 __all__ = ["COLOURS", "specification", "svg"]
@@ -18,6 +20,8 @@ COLOURS: dict[Verdict, str] = {  # Okabe & Ito 2008: told apart by colour-blind 
     "not-run": "#767676",
 }
 _FONTS = "'Noto Sans','Helvetica Neue',Arial,'Noto Sans CJK SC','PingFang SC','Microsoft YaHei',sans-serif"
+_LABELLED = 12  # so many bars have their number written above them
+_WIDTH, _WIDTH_OF_PARTS = 420, 240  # of a figure, and of each where there are several side by side
 _SPREAD = ("low", "high")  # columns of a record that hold the interval of its y
 
 
@@ -26,7 +30,7 @@ def specification(evidence: Evidence, language: Language) -> dict[str, Any]:
     import altair
 
     figure = evidence.figure
-    rows = [_plain(record) for record in evidence.records]
+    rows = [_plain(record, language) for record in evidence.records]
     base: Any = altair.Chart(altair.InlineData(values=rows))
     encoding = _encoding(figure, rows, language)
     marks = {
@@ -38,7 +42,9 @@ def specification(evidence: Evidence, language: Language) -> dict[str, Any]:
     chart = marks[figure.mark]().encode(**encoding)
     if figure.mark in {"line", "bar"} and all(name in row for name in _SPREAD for row in rows):
         chart = altair.layer(chart, _intervals(base, figure, encoding))
-    chart = chart.properties(width=240 if figure.column else 420, height=240)
+    elif figure.mark == "bar" and len(rows) <= _LABELLED:
+        chart = altair.layer(chart, _labels(base, figure, encoding))
+    chart = chart.properties(width=_WIDTH_OF_PARTS if figure.column else _WIDTH, height=240)
     if figure.column:
         chart = chart.facet(column=altair.Column(f"{figure.column}:N", title=_title(figure, figure.column, language)))
     drawn: dict[str, Any] = chart.configure(font=_FONTS).to_dict()
@@ -65,7 +71,7 @@ def _encoding(figure: Figure, rows: list[dict[str, Any]], language: Language) ->
     y_scale = altair.Scale(type="log") if figure.log_y else altair.Scale(zero=figure.mark == "bar")
     names = [name for name in (figure.x, figure.y, figure.colour, figure.column) if name]
     encoding: dict[str, Any] = {
-        "x": altair.X(f"{figure.x}:{x_kind}", title=_title(figure, figure.x, language), sort=None)
+        "x": altair.X(f"{figure.x}:N", title=_title(figure, figure.x, language), sort=None, axis=_axis(figure, rows))
         if x_kind == "N"
         else altair.X(f"{figure.x}:Q", title=_title(figure, figure.x, language), scale=x_scale),
         "y": altair.Y(f"{figure.y}:N", title=_title(figure, figure.y, language), sort=None)
@@ -98,6 +104,24 @@ def _intervals(base: Any, figure: Figure, encoding: dict[str, Any]) -> Any:
     return base.mark_rule(opacity=0.7).encode(y=altair.Y("low:Q"), y2=altair.Y2("high"), **kept, **shade)
 
 
+def _labels(base: Any, figure: Figure, encoding: dict[str, Any]) -> Any:
+    """Return the numbers above the bars, so that bars of no height are seen to be 0."""
+    import altair
+
+    kept = {name: encoding[name] for name in ("x", "y", "xOffset") if name in encoding}
+    return base.mark_text(dy=-6, fontSize=9).encode(text=altair.Text(f"{figure.y}:Q", format=".2~g"), **kept)
+
+
+def _axis(figure: Figure, rows: list[dict[str, Any]]) -> Any:
+    """Return an axis of words that lie flat where there is room, and aslant where there is not."""
+    import altair
+
+    words = {str(row.get(figure.x)) for row in rows}
+    longest = max(sum(2 if east_asian_width(letter) in "WF" else 1 for letter in word) for word in words)
+    room = (_WIDTH_OF_PARTS if figure.column else _WIDTH) / len(words)
+    return altair.Axis(labelAngle=0 if 6 * longest < room else -35, labelLimit=180)
+
+
 def _title(figure: Figure, name: str, language: Language) -> str:
     return figure.titles[name].of(language) if name in figure.titles else name.replace("_", " ")
 
@@ -106,8 +130,9 @@ def _is_text(rows: list[dict[str, Any]], name: str) -> bool:
     return any(isinstance(row.get(name), str) for row in rows)
 
 
-def _plain(record: Record) -> dict[str, Any]:
-    """Return a row for JSON: what is not finite is left empty."""
-    return {
+def _plain(record: Record, language: Language) -> dict[str, Any]:
+    """Return a row for JSON: what is not finite is left empty, words are in the language."""
+    finite = {
         name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in record.items()
     }
+    return {name: word_of(value, language) if isinstance(value, str) else value for name, value in finite.items()}

@@ -3,7 +3,7 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
 from importlib import resources
 from pathlib import Path
@@ -12,9 +12,9 @@ from pellucid import __version__
 from pellucid.claims.bilingual import Language, Text
 from pellucid.claims.catalogue import TOPICS, topic_of
 from pellucid.claims.charts import COLOURS, specification, svg
-from pellucid.claims.evidence import Measured
+from pellucid.claims.evidence import Evidence, Measured
 from pellucid.claims.lab import Outcome
-from pellucid.claims.number_names import name_of
+from pellucid.claims.names import name_of, word_of
 from pellucid.claims.rules import Judged, Verdict
 from pellucid.storage.files import write_text
 
@@ -176,7 +176,7 @@ def _section(one: Outcome, language: Language) -> str:
     if one.evidence is not None:
         parts += [f'<div class="figure" data-claim="{claim.id}"></div>', _rule_table(one, language)]
         parts += [f"<p>{escape(note.of(language))}</p>" for note in one.evidence.notes]
-        parts.append(_record_table(one.evidence.records, language))
+        parts.append(_record_table(one.evidence, language))
     parts += [
         f"<p>{escape(claim.reading.of(language))}</p>",
         f'<p class="small">{escape("; ".join(claim.sources))} · {_spent(one, language)}</p></section>',
@@ -199,11 +199,13 @@ def _rule_table(one: Outcome, language: Language) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
-def _record_table(records: Sequence[Mapping[str, object]], language: Language) -> str:
+def _record_table(evidence: Evidence, language: Language) -> str:
+    records, titles = evidence.records, evidence.figure.titles
     names = [name for name in records[0] if not isinstance(records[0][name], list)] if records else []
-    head = "".join(f"<th>{escape(name.replace('_', ' '))}</th>" for name in names)
+    shown = [titles[name].of(language) if name in titles else name_of(name, language) for name in names]
+    head = "".join(f"<th>{escape(name)}</th>" for name in shown)
     rows = "".join(
-        "<tr>" + "".join(f"<td>{escape(_shown(record.get(name)))}</td>" for name in names) + "</tr>"
+        "<tr>" + "".join(f"<td>{escape(_shown(record.get(name), language))}</td>" for name in names) + "</tr>"
         for record in records[:_ROWS]
     )
     title = _say("table", language).format(len(records))
@@ -257,8 +259,8 @@ def _digits(value: float) -> str:
     return f"{value:.4g}" if math.isfinite(value) else {math.inf: "∞", -math.inf: "−∞"}.get(value, "–")
 
 
-def _shown(value: object) -> str:
-    return _digits(value) if isinstance(value, float) else "" if value is None else str(value)
+def _shown(value: object, language: Language) -> str:
+    return _digits(value) if isinstance(value, float) else "" if value is None else word_of(str(value), language)
 
 
 def _say(name: str, language: Language) -> str:

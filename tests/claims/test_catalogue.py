@@ -5,8 +5,8 @@ import re
 import pytest
 
 from pellucid.claims import Claim, all_claims, find_claims
-from pellucid.claims.number_names import CHINESE as CHINESE_NAMES
-from pellucid.claims.number_names import name_of
+from pellucid.claims.names import CHINESE as CHINESE_NAMES
+from pellucid.claims.names import name_of
 from pellucid.errors import UsageError
 from tests.conftest import ROOT
 
