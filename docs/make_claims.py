@@ -3,7 +3,8 @@
     python docs/make_claims.py                    the whole lab, which takes its time, and the report
     python docs/make_claims.py E1 T               these claims and topics only; what is known of the others stays
     python docs/make_claims.py --report           nothing is run: the report of what is known
-    python docs/make_claims.py --unknown          run what outcomes.jsonl has no outcome of, as after an interruption
+    python docs/make_claims.py --unknown          run what outcomes.jsonl has no outcome of, or only one of the quick lab:
+                                                  goes on after an interruption
 
 Outcomes are kept in docs/claims/outcomes.jsonl, each as soon as it is there. Verdicts follow from them anew each time.
 """
@@ -61,7 +62,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("ids", nargs="*", help="claims or topics; all unless given")
     options.add_argument("--report", action="store_true", help="run nothing")
-    options.add_argument("--unknown", action="store_true", help="run only what there is no outcome of")
+    options.add_argument("--unknown", action="store_true", help="run only what there is no full outcome of")
     options.add_argument("--quick", action="store_true", help="run the quick lab, whose report says that it is that")
     options.add_argument("--data", type=Path, help="as for `pellucid claims run`")
     asked = options.parse_args()
@@ -69,7 +70,7 @@ def main() -> None:
     chosen = find_claims(asked.ids)
     for claim in () if asked.report else chosen:
         found = known()
-        if not (asked.unknown and claim.id in found):
+        if not (asked.unknown and claim.id in found and (asked.quick or not found[claim.id].shrunken)):
             clock = time.process_time()
             found[claim.id] = run_claim(claim, quick=asked.quick, data=asked.data)
             spent = time.process_time() - clock

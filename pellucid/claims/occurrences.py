@@ -9,7 +9,7 @@ from torch import Tensor
 from pellucid.demo.language import DemoPair, spans
 from pellucid.generation.translate import Translator
 
-__all__ = ["Occurrence", "occurrences", "same_and_cross", "states_by_layer"]
+__all__ = ["Occurrence", "occurrences", "on_its_own", "same_and_cross", "states_by_layer"]
 
 
 class Occurrence(NamedTuple):
@@ -38,6 +38,15 @@ def occurrences(pairs: Sequence[DemoPair], word: str, senses: dict[str, str]) ->
             if meant:
                 found.append(Occurrence(pair, *places[number], meant[0]))
     return found
+
+
+def on_its_own(translator: Translator, found: Sequence[Occurrence]) -> list[Occurrence]:
+    """Return the occurrences in which the word is a token of its own.
+
+    A token that joins it with a neighbour, 看电视 for one, has another row, and tells the sense before any context.
+    """
+    pieces = translator.source_tokenizer.pieces
+    return [one for one in found if (one.start, one.end) in {(p.start, p.end) for p in pieces(one.pair.source)}]
 
 
 def states_by_layer(translator: Translator, found: Sequence[Occurrence]) -> Tensor:

@@ -4,7 +4,7 @@ from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
 from pellucid.claims.demo_translator import demo_translator
 from pellucid.claims.evidence import Evidence, Figure, over_seeds
-from pellucid.claims.occurrences import occurrences, same_and_cross, states_by_layer
+from pellucid.claims.occurrences import occurrences, on_its_own, same_and_cross, states_by_layer
 from pellucid.claims.rules import Rule, at_least, at_most
 from pellucid.claims.texts import SEEDS
 
@@ -26,7 +26,7 @@ def measure(budget: Budget, seed: int) -> Evidence:
         pairs = [*trained.data.test, *trained.data.valid, *trained.data.train[-3_000:]]
         gaps: dict[int, list[float]] = {}
         for word, prefixes in _WORDS.items():
-            found = occurrences(pairs, word, prefixes)
+            found = on_its_own(trained.translator, occurrences(pairs, word, prefixes))
             chosen = [
                 one
                 for sense in dict.fromkeys(prefixes.values())
@@ -57,10 +57,11 @@ CLAIM = Claim(
     statement=Text("Context changes a word's vector.", "上下文会改变一个词的向量。"),
     equation="x_l[i] = x_0[i] + Σ what layers 1…l add",
     measured=Text(
-        "苹果, 看 and 花 in sentences where the true alignment tells their sense: cosine within senses less across, "
+        "苹果, 看 and 花 as tokens of their own, in sentences where the true alignment tells their sense: cosine "
+        "within senses less across, "
         "after each "
         "layer of a trained encoder (mean taken off)",
-        "“苹果”“看”“花”在句中（意义由真实对齐给出）：训练后编码器每层之后，同义内余弦减跨义余弦（已减均值）",
+        "“苹果”“看”“花”自成一个词元的句子（意义由真实对齐给出）：训练后编码器每层之后，同义内余弦减跨义余弦（已减均值）",
     ),
     rule=Rule(
         (

@@ -6,7 +6,7 @@ from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
 from pellucid.claims.demo_translator import demo_translator
 from pellucid.claims.evidence import Evidence, Figure, exactly, over_seeds
-from pellucid.claims.occurrences import occurrences, same_and_cross, states_by_layer
+from pellucid.claims.occurrences import occurrences, on_its_own, same_and_cross, states_by_layer
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.texts import SEEDS
 
@@ -22,7 +22,8 @@ def measure(budget: Budget, seed: int) -> Evidence:
     static, gaps, nearest, records = [], [], [], []
     for number in budget.every_seed(seed):
         trained = demo_translator(budget.steps, number)
-        found = occurrences([*trained.data.test, *trained.data.valid, *trained.data.train[-3_000:]], "苹果", _SENSES)
+        pairs = [*trained.data.test, *trained.data.valid, *trained.data.train[-3_000:]]
+        found = on_its_own(trained.translator, occurrences(pairs, "苹果", _SENSES))
         chosen = [
             one
             for sense in dict.fromkeys(_SENSES.values())
@@ -58,10 +59,12 @@ CLAIM = Claim(
     ),
     equation="W[苹果] is one row;  encoder(x)[苹果] depends on x",
     measured=Text(
-        "苹果 in up to 40 sentences of each sense: least cosine of its rows; of the trained encoder's last states, "
+        "苹果 as a token of its own in up to 40 sentences of each sense: least cosine of its rows; of the trained "
+        "encoder's last states, "
         "the gap of "
         "cosines within and across senses, and how often the nearest other occurrence has the same sense",
-        "两种意义各至多 40 句中的“苹果”：其嵌入行之间的最小余弦；训练后编码器末层状态在同义内与跨义间的余弦差，以及最"
+        "两种意义各至多 40 句中自成一个词元的“苹果”：其嵌入行之间的最小余弦；训练后编码器末层状态在同义内与跨义间的余"
+        "弦差，以及最"
         "近的另一处出现与之同义的比例",
     ),
     rule=Rule(
