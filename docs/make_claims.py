@@ -3,7 +3,7 @@
     python docs/make_claims.py                    the whole lab, which takes its time, and the report
     python docs/make_claims.py E1 T               these claims and topics only; what is known of the others stays
     python docs/make_claims.py --report           nothing is run: the report of what is known
-    python docs/make_claims.py --unknown          run what outcomes.jsonl has no outcome of, or only one of the quick lab:
+    python docs/make_claims.py --unknown          run what there is no full outcome of, or only one of the quick lab:
                                                   goes on after an interruption
 
 Outcomes are kept in docs/claims/outcomes.jsonl, each as soon as it is there. Verdicts follow from them anew each time.
