@@ -8,6 +8,8 @@ from cyclopts import Parameter
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, ModelFlags
 from pellucid.cli.look_drawing import draw, draw_table
+from pellucid.cli.look_flags import DEFAULT_PICTURE, PictureFlags
+from pellucid.cli.text_lines import text_lines
 from pellucid.errors import UsageError
 from pellucid.storage.model_folder import KINDS, read_config
 
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["look"]
 
-FORMS = (".html", ".png", ".svg", ".json")
-
 _Switch = Annotated[bool, Parameter(negative="")]
 
 
@@ -28,12 +28,10 @@ def look(
     text: Annotated[str, Parameter(allow_leading_hyphen=True)] = "",
     /,
     *,
-    target: str | None = None,
-    prefix: str = "",
-    view: str = "",
-    layer: int | None = None,
-    head: int | None = None,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    target: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
+    prefix: Annotated[str, Parameter(allow_leading_hyphen=True)] = "",
+    picture: PictureFlags = DEFAULT_PICTURE,
+    what_if: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     check: _Switch = False,
     views: Annotated[bool, Parameter(name="--list", negative="")] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
@@ -45,45 +43,36 @@ def look(
 
     Args:
         folder: Folder of the model.
-        text: What it reads.
+        text: What it reads; - reads standard input to its end.
         target: A translator: the translation that its decoder reads, instead of its own.
         prefix: A translator: how its own translation must begin.
-        view: Which numbers; --list has the names. Where the decoder looked, unless given; a page has all of them.
-        layer: Of which layer; the last unless given.
-        head: Of which head.
-        output: Write a page (.html, which needs no network), a picture (.png, .svg), or its Vega-Lite (.json).
+        what_if: Change something and show what that does: "mask_token 3", "replace_token 3 dog", "drop_head
+            encoder.0.self_attention 2", "keep_heads ATTENTION 0 1", "zero NAME", "patch NAME TEXT 3", "temperature
+            ATTENTION 2", "edit_source TEXT", "remove_positions"; again for more changes. With --view: that view of the
+            changed run.
         check: Measure that the numbers are those the model uses: rows sum to 1, parts add up, fast path, cache.
-        views: List the views.
+        views: List the views and the changes.
         as_json: Write the numbers of the view as one line of JSON.
     """
     if views:
         _list_views(as_json)
         return
-    if output is not None and output.suffix.lower() not in FORMS:
-        raise UsageError(
-            f"expected a file name that ends in {', '.join(FORMS)}, got {output.name}", where=f"--output {output}"
-        )
-    if not text:
-        raise UsageError("there is no text to look at", where="pellucid look", hint='pellucid look DIR "text"')
-    kind = read_config(folder)["kind"]
-    if kind == "vectors":
-        raise UsageError(
-            f"{folder} holds {KINDS[kind]}: they read no text",
-            where="pellucid look",
-            hint="`pellucid vectors map` draws them, `pellucid vectors similar` asks them.",
-        )
-    if kind != "translator" and (target is not None or prefix):
-        raise UsageError("only translators have a target", where="--target" if target is not None else "--prefix")
+    picture.refuse_unknown()
+    text = _text(text)
+    kind = _kind(folder, target, prefix)
+    if what_if:
+        from pellucid.cli.look_what_if import show_what_if
+
+        _refuse_with_edits(prefix, check)
+        show_what_if(folder, text, target, what_if, picture, as_json, flags)
+        return
     from pellucid.generation.load import load
     from pellucid.inspection.view import Asked
-    from pellucid.inspection.views import VIEWS, save_view, view_of
+    from pellucid.inspection.views import save_view, view_of, what_of
 
-    if view and view not in VIEWS:
-        view_of(Asked(None), view)  # type: ignore[arg-type]  # says which there are, before anything is loaded
     model = load(folder, device=flags.device, precision=flags.precision)
-    whole = check or (output is not None and output.suffix.lower() == ".html" and not view)
     default = "alignment" if kind == "translator" else "decoder-attention"
-    what = None if whole else VIEWS[view or default].what
+    what = None if check or picture.is_page_of_all else what_of(model.model, picture.view or default)
     given: dict[str, Any] = {"target": target, "prefix": prefix} if kind == "translator" else {}
     seen = model.look(text, what=what, **given)
     for note in seen.written.notes:
@@ -93,16 +82,51 @@ def look(
         if kind == "language-model":
             _tell_decoder(model, seen)
         return
-    asked = Asked(seen, layer, head, model, folder)
-    if output is not None:
-        save_view(asked, output, view)
-        console.say(f"{output} written")
+    asked = Asked(seen, picture.layer, picture.head, model, folder)
+    if picture.output is not None:
+        save_view(asked, picture.output, picture.view, dark=picture.dark)
+        console.say(f"{picture.output} written")
         return
-    shown = view_of(asked, view)
+    shown = view_of(asked, picture.view)
     if as_json:
         console.data_json({**_tokens(seen), **shown.as_dict()})
         return
-    _draw(seen, shown, head)
+    _draw(seen, shown, picture.head)
+
+
+def _text(given: str) -> str:
+    """Return the text to look at.
+
+    Raises:
+        UsageError: if there is none.
+        UserError: if standard input is not UTF-8.
+    """
+    text = "\n".join(text_lines(given)) if given == "-" else given
+    if not text:
+        raise UsageError("there is no text to look at", where="pellucid look", hint='pellucid look DIR "text"')
+    return text
+
+
+def _kind(folder: Path, target: str | None, prefix: str) -> str:
+    """Return what kind of model a folder holds, if it reads text, and what is given with it fits."""
+    kind: str = read_config(folder)["kind"]
+    if kind == "vectors":
+        raise UsageError(
+            f"{folder} holds {KINDS[kind]}: they read no text",
+            where="pellucid look",
+            hint="`pellucid vectors map` draws them, `pellucid vectors similar` asks them.",
+        )
+    if kind != "translator" and (target is not None or prefix):
+        raise UsageError("only translators have a target", where="--target" if target is not None else "--prefix")
+    if target is not None and prefix:
+        raise UsageError("a given target leaves nothing for a prefix to begin", where="--prefix")
+    return kind
+
+
+def _refuse_with_edits(prefix: str, check: bool) -> None:
+    for name, is_given in (("--prefix", bool(prefix)), ("--check", check)):
+        if is_given:
+            raise UsageError(f"--what-if and {name} exclude each other", where="pellucid look")
 
 
 def _draw(seen: "Look", view: "View", head: int | None) -> None:
@@ -118,12 +142,17 @@ def _draw(seen: "Look", view: "View", head: int | None) -> None:
 
 
 def _list_views(as_json: bool) -> None:
+    from pellucid.inspection.edits_in_words import VERBS
     from pellucid.inspection.views import VIEWS
 
     if as_json:
         console.data_json([{"view": name, "title": kind.title} for name, kind in VIEWS.items()])
         return
-    console.table(["view", "what it shows"], [[name, kind.title] for name, kind in VIEWS.items()])
+    console.table(["--view", "what it shows"], [[name, kind.title] for name, kind in VIEWS.items()])
+    console.say("")
+    console.say("Changes, for --what-if:")
+    for name, verb in VERBS.items():
+        console.say(f"  {name} {verb.usage}")
 
 
 def _tell_checks(seen: "Look", as_json: bool) -> None:

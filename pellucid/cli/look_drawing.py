@@ -21,19 +21,19 @@ def draw(array: "LabelledArray", head: int | None = None, columns: int | None = 
     """Return the lines of a drawing.
 
     Args:
-        array: of one to three axes; of three, the first is heads or the like: one of them is drawn, or their mean.
-        head: which of the first axis.
+        array: of one to three axes; of three, the first is heads (one is drawn, or their mean), parts or steps (the last).
+        head: which, of heads.
         columns: width of the terminal; this one's unless given.
     """
     columns = columns or shutil.get_terminal_size((80, 24)).columns
     lines: list[str] = []
     if len(array.axes) == 3:
         first = array.axes[0]
-        if head is None and array.unit == "share":
-            lines.append(f"mean of {len(first.labels)} {first.name}; one of them by its number (--head)")
-            array = array.mean(first.name)
-        else:
-            chosen = head if head is not None and head < len(first.labels) else len(first.labels) - 1
+        if first.name == "heads" and head is None and array.unit == "share":
+            lines.append(f"mean of {len(first.labels)} heads; one of them by its number (--head)")
+            array = array.mean("heads")
+        else:  # of parts the last is their sum, of steps the last is the model as it is
+            chosen = head if first.name == "heads" and head is not None else len(first.labels) - 1
             lines.append(f"{first.name} {first.labels[chosen]}")
             array = array[chosen]
     if len(array.axes) == 1:
@@ -84,4 +84,4 @@ def _blocks(headers: Sequence[str], rows: Sequence[Sequence[Any]], columns: int)
 
 
 def _cell(value: Any) -> Any:
-    return round(value, 4) if isinstance(value, float) else value
+    return round(value, 4) + 0.0 if isinstance(value, float) else value  # + 0.0: no −0

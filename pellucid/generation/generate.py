@@ -19,8 +19,7 @@ from pellucid.randomness import generator
 from pellucid.tokenizers import ImportedTokenizer, LanguageTokenizer
 
 if TYPE_CHECKING:
-    from pellucid.inspection.look import Look, Looks
-    from pellucid.inspection.what_if import WhatIf
+    from pellucid.inspection import Look, Looks, WhatIf
 
 __all__ = ["LanguageModel", "Stream"]
 
@@ -247,16 +246,16 @@ class LanguageModel:
     def look(self, text: Sequence[str], *, tokens: int = 0, what: Sequence[str] | None = None) -> "Looks": ...
 
     def look(self, text: str | Sequence[str], *, tokens: int = 0, what: Sequence[str] | None = None) -> "Look | Looks":
-        """Look inside while it reads a text: see `pellucid.inspection.language_models.look`."""
-        from pellucid.inspection.language_models import look
+        """Look inside while it reads a text: see `pellucid.inspection.look_at_language_model`."""
+        from pellucid.inspection import look_at_language_model
 
-        return look(self, text, tokens=tokens, what=what)
+        return look_at_language_model(self, text, tokens=tokens, what=what)
 
     def what_if(self, text: str) -> "WhatIf":
         """Return a run that can be edited, to see what the edit does: see `pellucid.inspection.what_if.WhatIf`."""
-        from pellucid.inspection.language_models import what_if
+        from pellucid.inspection import what_if_language_model
 
-        return what_if(self, text)
+        return what_if_language_model(self, text)
 
     def prompt_ids(self, text: str) -> list[int]:
         """Return the ids that a prompt is read as, the start's included.

@@ -21,8 +21,7 @@ from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.tokenizers import Tokenizer
 
 if TYPE_CHECKING:
-    from pellucid.inspection.look import Look, Looks
-    from pellucid.inspection.what_if import WhatIf
+    from pellucid.inspection import Look, Looks, WhatIf
 
 __all__ = ["Translator"]
 
@@ -171,16 +170,16 @@ class Translator:
         prefix: str = "",
         what: Sequence[str] | None = None,
     ) -> "Look | Looks":
-        """Look inside while it reads a text and writes its translation: see `pellucid.inspection.translators.look`."""
-        from pellucid.inspection.translators import look
+        """Look inside while it reads and writes a text: see `pellucid.inspection.look_at_translator`."""
+        from pellucid.inspection import look_at_translator
 
-        return look(self, text, target=target, prefix=prefix, what=what)
+        return look_at_translator(self, text, target=target, prefix=prefix, what=what)
 
     def what_if(self, text: str, *, target: str | None = None) -> "WhatIf":
         """Return a run that can be edited, to see what the edit does: see `pellucid.inspection.what_if.WhatIf`."""
-        from pellucid.inspection.translators import what_if
+        from pellucid.inspection import what_if_translator
 
-        return what_if(self, text, target=target)
+        return what_if_translator(self, text, target=target)
 
     def settings(self, **settings: Any) -> GenerationConfig:
         """Return the model's settings with some changed; None changes nothing.

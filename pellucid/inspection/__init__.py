@@ -5,9 +5,36 @@ from typing import TYPE_CHECKING
 from pellucid.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from pellucid.inspection.effect import Effect
     from pellucid.inspection.labelled import LabelledArray
+    from pellucid.inspection.language_models import look_at_language_model, what_if_language_model
     from pellucid.inspection.look import Look, Looks
+    from pellucid.inspection.translators import look_at_translator, what_if_translator
+    from pellucid.inspection.what_if import WhatIf
 
-__all__ = ["LabelledArray", "Look", "Looks"]
+__all__ = [
+    "Effect",
+    "LabelledArray",
+    "Look",
+    "Looks",
+    "WhatIf",
+    "look_at_language_model",
+    "look_at_translator",
+    "what_if_language_model",
+    "what_if_translator",
+]
 
-__getattr__, __dir__ = lazy_names(__name__, {"LabelledArray": "labelled", "Look": "look", "Looks": "look"})
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "Effect": "effect",
+        "LabelledArray": "labelled",
+        "Look": "look",
+        "Looks": "look",
+        "WhatIf": "what_if",
+        "look_at_language_model": "language_models",
+        "look_at_translator": "translators",
+        "what_if_language_model": "language_models",
+        "what_if_translator": "translators",
+    },
+)

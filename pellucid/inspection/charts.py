@@ -17,12 +17,27 @@ from pellucid.inspection.fonts import STACK, need_fonts
 from pellucid.inspection.labelled import Array, Axis, LabelledArray
 from pellucid.storage.files import write_bytes, write_text
 
-__all__ = ["Chart", "bars", "heat_map", "lines", "save_chart", "scatter", "specification", "token_grid", "tree"]
+__all__ = [
+    "BACKGROUND",
+    "Chart",
+    "bars",
+    "heat_map",
+    "lines",
+    "links",
+    "save_chart",
+    "scatter",
+    "specification",
+    "token_grid",
+    "tree",
+]
 
 Chart = altair.TopLevelMixin
 
 SHARE: Literal["blues"] = "blues"
 SIGNED: Literal["blueorange"] = "blueorange"
+# What the theme of this name leaves black:
+DARK = {"text": {"color": "#e6e6e6"}}
+BACKGROUND = "#1f2227"
 _STATES = {"best": "#d55e00", "ended": "#009e73", "kept": "#0072b2", "pruned": "#999999"}  # Okabe & Ito 2008
 
 
@@ -110,13 +125,44 @@ def lines(array: LabelledArray) -> Chart:
     return cast(Chart, chart)
 
 
-def token_grid(tokens: Sequence[Sequence[str]], values: LabelledArray) -> Chart:
+def links(weights: LabelledArray) -> Chart:
+    """Draw a few tokens and who looks at whom as lines, the thicker and darker the more; for short texts.
+
+    Args:
+        weights: shares, [row column]: the columns stand at the top, the rows below.
+    """
+    down, across = weights.axes
+    ends = {0: across, 1: down}
+    words = [{"x": i, "y": y, "t": label} for y, axis in ends.items() for i, label in enumerate(axis.labels)]
+    rules = [{**row, "top": 0.06, "bottom": 0.94} for row in _rows(weights.values, ("y", "x"), {}) if row["v"]]
+    place = altair.Scale(domain=[-0.5, max(len(axis.labels) for axis in ends.values()) - 0.5])
+    x, y = altair.X("x:Q", axis=None, scale=place), altair.Y("top:Q", axis=None, scale=altair.Scale(domain=[1.1, -0.1]))
+    tooltip = [altair.Tooltip("row:N", title=down.name), altair.Tooltip("column:N", title=across.name)]
+    lines = (
+        altair.Chart(_inline(rules))
+        .transform_calculate(row=_looked_up(down.labels, "datum.y"), column=_looked_up(across.labels, "datum.x"))
+        .mark_rule(color="#0072b2")
+        .encode(
+            x=x, y=y, x2="y:Q", y2="bottom:Q",
+            opacity=altair.Opacity("v:Q", scale=altair.Scale(domain=[0, 1], range=[0, 1]), title=weights.unit),
+            size=altair.Size("v:Q", scale=altair.Scale(domain=[0, 1], range=[0.5, 5]), legend=None),
+            tooltip=[*tooltip, altair.Tooltip("v:Q", title=weights.unit)],
+        )
+    )  # fmt: skip
+    names = altair.Chart(_inline(words)).mark_text(fontSize=13).encode(x=x, y=altair.Y("y:Q"), text="t:N")
+    width = 60 * max(len(axis.labels) for axis in ends.values())
+    return altair.layer(lines, names).properties(width=width, height=220, title=_title(weights))
+
+
+def token_grid(tokens: Sequence[Sequence[str]], values: LabelledArray, *, is_log: bool = True) -> Chart:
     """Draw tokens in cells coloured by a number: what each layer would write at each place.
 
     Args:
         tokens: of each row, as many as `values` has.
         values: [row column].
+        is_log: whether they are logarithms of probabilities, whose colour is the probability.
     """
+    colour_name = "probability" if is_log else values.unit
     down, across = values.axes
     rows = _rows(values.values, ("y", "x"), {})
     for row in rows:
@@ -128,11 +174,11 @@ def token_grid(tokens: Sequence[Sequence[str]], values: LabelledArray) -> Chart:
         tooltip=[
             altair.Tooltip("t:N", title="token"),
             altair.Tooltip("v:Q", title=f"{values.meaning} ({values.unit})"),
-            altair.Tooltip("p:Q", title="probability"),
+            *([altair.Tooltip("p:Q", title="probability")] if is_log else []),
         ],
-    ).transform_calculate(p="exp(datum.v)")  # fmt: skip
+    ).transform_calculate(p="exp(datum.v)" if is_log else "datum.v")  # fmt: skip
     cell = altair.Step(64)
-    colour = altair.Color("p:Q", scale=altair.Scale(scheme=SHARE, domain=[0, 1]), title="probability")
+    colour = altair.Color("p:Q", scale=altair.Scale(scheme=SHARE, domain=[0, 1], clamp=True), title=colour_name)
     ink = altair.condition("datum.p > 0.6", altair.value("white"), altair.value("black"))
     cells = base.mark_rect().encode(color=colour)
     words = base.mark_text(fontSize=11, limit=62).encode(text="t:N", color=ink)
@@ -207,8 +253,13 @@ def specification(chart: Chart) -> dict[str, Any]:
     return spec
 
 
-def save_chart(chart: Chart, path: str | Path) -> None:
+def save_chart(chart: Chart, path: str | Path, *, dark: bool = False) -> None:
     """Write a chart as .png, .svg or .json, whole or not at all; no browser is needed.
+
+    Args:
+        chart: any.
+        path: of the file.
+        dark: for a dark background.
 
     Raises:
         UsageError: for another ending.
@@ -219,13 +270,17 @@ def save_chart(chart: Chart, path: str | Path) -> None:
     path = Path(path)
     form = path.suffix.lower()
     spec = specification(chart)
+    if dark:
+        spec["config"] |= DARK
+        spec["background"] = BACKGROUND
+    theme: Any = "dark" if dark else None
     if form == ".json":
         write_text(path, json.dumps(spec, ensure_ascii=False, allow_nan=False, indent=1) + "\n")
     elif form == ".svg":
-        write_text(path, vl_convert.vegalite_to_svg(spec))
+        write_text(path, vl_convert.vegalite_to_svg(spec, theme=theme))
     elif form == ".png":
         need_fonts(json.dumps(spec, ensure_ascii=False))
-        write_bytes(path, vl_convert.vegalite_to_png({**spec, "background": "white"}, scale=2))
+        write_bytes(path, vl_convert.vegalite_to_png({"background": "white", **spec}, theme=theme, scale=2))
     else:
         raise UsageError(
             f"expected a file name that ends in .html, .png, .svg or .json, got {path.name}", where=str(path)
@@ -278,7 +333,7 @@ def _size(down: Axis, across: Axis, most: int) -> dict[str, Any]:
 
 
 def _labels(axis: Axis, slanted: bool = False) -> altair.Axis:
-    angle = -60 if slanted else altair.Undefined
+    angle: Any = (-60 if len(axis.labels) <= 24 else -90) if slanted else altair.Undefined  # close labels would meet
     names = _looked_up(axis.labels, "datum.value")
     return altair.Axis(labelExpr=names, labelOverlap=False, ticks=False, labelAngle=angle)
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Effect"]
 
+_MASKED = -1e30  # no score of a model is as low
+
 
 @dataclass(frozen=True, eq=False)
 class Effect:
@@ -60,11 +62,16 @@ class Effect:
         return float(self.log_probs.values[2].sum())
 
     def by_part(self) -> LabelledArray:
-        """Return how much each number of equal shape changed, |after − before| / |before|, [name]; most first."""
+        """Return how much each number of equal shape changed, |after − before| / |before|, [name]; most first.
+
+        Scores of a masked token, which are the lowest number there is, are left out.
+        """
         found = {}
         for name, array in self.before.arrays.items():
-            if array.values.size and self.after.arrays[name].shape == array.shape:
-                changed = numpy.linalg.norm(numpy.nan_to_num(self.after.arrays[name].values - array.values))
+            after = self.after.arrays[name]
+            if array.values.size and after.shape == array.shape:
+                is_score = after.values > _MASKED
+                changed = numpy.linalg.norm((after.values - array.values)[is_score].astype(numpy.float64))
                 found[name] = float(changed / max(float(numpy.linalg.norm(array.values)), 1e-12))
         names = sorted(found, key=lambda name: -found[name])
         values = numpy.array([found[name] for name in names])

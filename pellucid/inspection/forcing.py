@@ -6,7 +6,7 @@ import torch
 
 from pellucid.generation.beam import beam_search
 from pellucid.generation.translate import Translator
-from pellucid.inspection.translators import look
+from pellucid.inspection.translators import look_at_translator
 
 __all__ = ["Forcing", "WrittenToken", "forced_and_free"]
 
@@ -57,7 +57,7 @@ def forced_and_free(translator: Translator, text: str, target: str) -> Forcing:
         text: what is translated.
         target: the right translation.
     """
-    given = look(translator, text, target=target, what=["logits"])
+    given = look_at_translator(translator, text, target=target, what=["logits"])
     greedy = translator.settings(beam=1, n_best=1)
     ((best, *_),) = beam_search(translator.model, [given.written.source], translator.symbols, greedy)
     own = translator.target_tokenizer.decode(best.ids)

@@ -17,7 +17,15 @@ from pellucid.inspection.steps import record_steps, stitched
 from pellucid.inspection.translators import numbers_of_step
 from pellucid.inspection.what_if import WhatIf
 
-__all__ = ["DecoderDifference", "decoder_difference", "look", "look_by_step", "read", "subject_of", "what_if"]
+__all__ = [
+    "DecoderDifference",
+    "decoder_difference",
+    "look_at_language_model",
+    "look_by_step",
+    "read",
+    "subject_of",
+    "what_if_language_model",
+]
 
 WRITTEN = 20  # tokens that an edited model writes by itself
 
@@ -28,16 +36,18 @@ def subject_of(model: LanguageModel) -> Subject:
 
 
 @overload
-def look(  # type: ignore[overload-overlap]  # a text is a sequence of texts to the type checker
+def look_at_language_model(  # type: ignore[overload-overlap]  # a text is a sequence of texts to the type checker
     model: LanguageModel, text: str, *, tokens: int = 0, what: Sequence[str] | None = None
 ) -> Look: ...
 
 
 @overload
-def look(model: LanguageModel, text: Sequence[str], *, tokens: int = 0, what: Sequence[str] | None = None) -> Looks: ...
+def look_at_language_model(
+    model: LanguageModel, text: Sequence[str], *, tokens: int = 0, what: Sequence[str] | None = None
+) -> Looks: ...
 
 
-def look(
+def look_at_language_model(
     model: LanguageModel, text: str | Sequence[str], *, tokens: int = 0, what: Sequence[str] | None = None
 ) -> Look | Looks:
     """Run a language model over a text, or over several at once, and record its numbers.
@@ -51,8 +61,7 @@ def look(
 
     Raises:
         UserError: for a text without tokens, one that is longer than learned positions reach, a name that no tap has,
-        or
-            if the numbers do not fit into memory.
+            or if the numbers do not fit into memory.
     """
     texts = [text] if isinstance(text, str) else list(text)
     if not texts:
@@ -108,7 +117,7 @@ def read(model: LanguageModel, text: str, tokens: int = 0) -> Written:
     return Written(text, (), tuple(ids), tuple(ids[1:]), written, notes)
 
 
-def what_if(model: LanguageModel, text: str) -> WhatIf:
+def what_if_language_model(model: LanguageModel, text: str) -> WhatIf:
     """Return a run over a text that can be edited: `what_if(...).mask_token(3).drop_head(…, 2).run()`.
 
     Args:

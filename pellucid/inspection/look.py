@@ -136,8 +136,23 @@ class Look(Recorded):
         """Show a picture in a notebook: what a cell ends in is shown."""
         return self.chart(view, layer=layer, head=head)
 
-    def save(self, path: str | Path, view: str = "", *, layer: int | None = None, head: int | None = None) -> None:
+    def save(
+        self,
+        path: str | Path,
+        view: str = "",
+        *,
+        layer: int | None = None,
+        head: int | None = None,
+        dark: bool = False,
+    ) -> None:
         """Write a picture: .png, .svg, .json (Vega-Lite) or .html; the page has all views unless one is named.
+
+        Args:
+            path: of the file.
+            view: which; `inspection.views.VIEWS` has the names.
+            layer: from 0; the last unless given.
+            head: from 0.
+            dark: for a dark background; a page follows whoever reads it.
 
         Raises:
             UsageError: for another ending.
@@ -146,7 +161,7 @@ class Look(Recorded):
         from pellucid.inspection.view import Asked
         from pellucid.inspection.views import save_view
 
-        save_view(Asked(self, layer=layer, head=head), path, view)
+        save_view(Asked(self, layer=layer, head=head), path, view, dark=dark)
 
     def as_dict(self) -> dict[str, Any]:
         """Return all of it as JSON has it; large."""

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from pellucid.errors import UserError
+from pellucid.inspection.attention import mask
 from pellucid.inspection.labelled import LabelledArray
 from pellucid.inspection.recorded import Recorded
 from pellucid.inspection.score_parts import score_parts
@@ -24,7 +25,10 @@ class Branch:
         return f"Branch({self._path!r}: {', '.join(map(str, self._next()))})"
 
     def __dir__(self) -> list[str]:
-        return [name for name in self._next() if not name.isdigit()] + (["heads"] if self._attention() else [])
+        own = ["mask"] if self._path.endswith("attention") else []
+        return [
+            *(name for name in self._next() if not name.isdigit()), *own, *(["heads"] if self._attention() else [])
+        ]  # fmt: skip
 
     def __len__(self) -> int:
         return sum(name.isdigit() for name in self._next())
@@ -49,6 +53,8 @@ class Branch:
             return Branch(self._look, path)
         if name == "heads" and (attention := self._attention()):
             return Heads(self._look, attention)
+        if name == "mask" and self._path.endswith("attention"):
+            return mask(self._look, self._path)
         raise AttributeError(f"{self._path} has no {name}; it has {', '.join(dir(self)) or 'nothing recorded'}")
 
     def _next(self) -> list[str]:
@@ -86,7 +92,7 @@ class Heads:
 
 
 class Head:
-    """One head's numbers: query, key, value, scores (with their parts), weights, mixed."""
+    """One head's numbers: query, key, value, scores (with their parts), mask, weights, mixed."""
 
     def __init__(self, look: Recorded, attention: str, number: int) -> None:
         self._look = look
@@ -95,11 +101,13 @@ class Head:
 
     def __dir__(self) -> list[str]:
         names = ("query", "key", "value", "scores", "weights", "mixed")
-        return [name for name in names if f"{self._attention}.{name}" in self._look.arrays]
+        return [*(name for name in names if f"{self._attention}.{name}" in self._look.arrays), "mask"]
 
     def __getattr__(self, name: str) -> Any:  # a LabelledArray; of scores, HeadScores
         if name not in dir(self):
             raise AttributeError(f"a head of {self._attention} has no {name}; it has {', '.join(dir(self))}")
+        if name == "mask":  # the same for all heads
+            return mask(self._look, self._attention)
         array = self._look.arrays[f"{self._attention}.{name}"]
         module = self._look.attention(self._attention).module
         served = module.n_heads // module.n_kv_heads if name in ("key", "value") else 1

@@ -20,7 +20,16 @@ from pellucid.inspection.steps import record_steps, stitched
 from pellucid.inspection.what_if import WhatIf
 from pellucid.layers.taps import Tap
 
-__all__ = ["Source", "look", "look_by_step", "numbers_of_step", "read", "read_source", "subject_of", "what_if"]
+__all__ = [
+    "Source",
+    "look_at_translator",
+    "look_by_step",
+    "numbers_of_step",
+    "read",
+    "read_source",
+    "subject_of",
+    "what_if_translator",
+]
 
 
 def subject_of(translator: Translator) -> Subject:
@@ -31,7 +40,7 @@ def subject_of(translator: Translator) -> Subject:
 
 
 @overload
-def look(  # type: ignore[overload-overlap]  # a text is a sequence of texts to the type checker
+def look_at_translator(  # type: ignore[overload-overlap]  # a text is a sequence of texts to the type checker
     translator: Translator,
     text: str,
     *,
@@ -42,7 +51,7 @@ def look(  # type: ignore[overload-overlap]  # a text is a sequence of texts to 
 
 
 @overload
-def look(
+def look_at_translator(
     translator: Translator,
     text: Sequence[str],
     *,
@@ -52,7 +61,7 @@ def look(
 ) -> Looks: ...
 
 
-def look(
+def look_at_translator(
     translator: Translator,
     text: str | Sequence[str],
     *,
@@ -189,7 +198,7 @@ def _own_translation(translator: Translator, source: Source, prefix: str) -> tup
     return bare, searched(bare)
 
 
-def what_if(translator: Translator, text: str, *, target: str | None = None) -> WhatIf:
+def what_if_translator(translator: Translator, text: str, *, target: str | None = None) -> WhatIf:
     """Return a run over a text that can be edited: `what_if(...).mask_token(3).drop_head(…, 2).run()`.
 
     Args:

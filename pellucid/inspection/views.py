@@ -2,15 +2,20 @@
 
 from dataclasses import replace
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from pathlib import Path
+
+from torch import nn
 
 from pellucid.errors import UsageError, UserError
 from pellucid.inspection.charts import save_chart
 from pellucid.inspection.pages import write_page
+from pellucid.inspection.tap_table import tap_names
 from pellucid.inspection.view import Asked, Kind, View
 from pellucid.inspection.views_of_attention import (
     alignment_view,
     attention_view,
+    links_view,
     mass_view,
     positions_view,
     score_parts_view,
@@ -24,9 +29,10 @@ from pellucid.inspection.views_of_streams import (
     residual_view,
     saturation_view,
 )
+from pellucid.inspection.views_of_words import map_view, neighbours_view
 from pellucid.inspection.views_of_writing import beam_view, cache_view, forcing_view, over_training_view
 
-__all__ = ["VIEWS", "save_view", "view_of"]
+__all__ = ["VIEWS", "kind_of", "save_view", "view_of", "what_of"]
 
 MOST_CELLS = 120_000  # numbers of a view in a page that has them all
 
@@ -43,13 +49,19 @@ def view_of(asked: Asked, name: str = "") -> View:
         UserError: where it does not exist for this model, with the reason.
     """
     name = name or ("alignment" if asked.look.source else "decoder-attention")
-    return replace(_kind(name).make(asked), name=name, title=_kind(name).title)
+    return replace(kind_of(name).make(asked), name=name, title=kind_of(name).title)
 
 
-def save_view(asked: Asked, path: str | Path, name: str = "") -> None:
+def what_of(model: nn.Module, name: str) -> list[str]:
+    """Return the numbers that a look must hold for a view, by names and patterns; those that the model has."""
+    known = tap_names(model)
+    return [pattern for pattern in kind_of(name).what if any(fnmatchcase(one, pattern) for one in known)]
+
+
+def save_view(asked: Asked, path: str | Path, name: str = "", *, dark: bool = False) -> None:
     """Write a view as .png, .svg, .json or .html; without a name a page has all views that there are for this look."""
     if Path(path).suffix.lower() != ".html":
-        save_chart(view_of(asked, name).chart(), path)
+        save_chart(view_of(asked, name).chart(), path, dark=dark)
         return
     if name:
         write_page(path, asked.look, [view_of(asked, name)])
@@ -65,7 +77,12 @@ def save_view(asked: Asked, path: str | Path, name: str = "") -> None:
     write_page(path, asked.look, views)
 
 
-def _kind(name: str) -> Kind:
+def kind_of(name: str) -> Kind:
+    """Return what a name of a view stands for.
+
+    Raises:
+        UsageError: for a view that does not exist.
+    """
     if name not in VIEWS:
         near = get_close_matches(name, VIEWS, 1)
         hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(VIEWS)}."
@@ -93,6 +110,10 @@ VIEWS: dict[str, Kind] = {
         ("decoder.*.self_attention.weights", "decoder.*.self_attention.scores", "logits"),
         lambda asked: attention_view(asked, "decoder", "self_attention"),
     ),
+    "links": Kind(
+        "Who looks at whom, as lines between a few tokens",
+        ("decoder.*.cross_attention.weights", "decoder.*.self_attention.weights"), links_view,
+    ),
     "mass": Kind("How many keys hold most of the weight", ("decoder.*.weights",), mass_view),
     "score-parts": Kind(
         "What a score is made of: content and position",
@@ -106,6 +127,8 @@ VIEWS: dict[str, Kind] = {
     "identity": Kind("What is left of the word, layer by layer", ("*.residual.*",), identity_view),
     "rank": Kind("How many directions are in use", ("*.residual.*",), rank_view),
     "saturation": Kind("How decided the softmaxes are", ("*.weights",), saturation_view),
+    "neighbours": Kind("Tokens with the most similar embeddings", ("embedding.*",), neighbours_view),
+    "map": Kind("Where the text's embeddings lie", ("embedding.*",), map_view),
     "gradients": Kind("What this text would teach", ("embedding.*",), gradients_view),
     "cache": Kind("What the key–value cache holds", ("embedding.*",), cache_view),
     "forcing": Kind("Given words and its own words", ("logits",), forcing_view),

@@ -10,14 +10,16 @@ from pellucid.inspection import positions
 from pellucid.inspection.alignment import alignment
 from pellucid.inspection.anatomy import attentions
 from pellucid.inspection.attention import covering, special_share
-from pellucid.inspection.charts import bars, heat_map, lines
+from pellucid.inspection.charts import bars, heat_map, lines, links
 from pellucid.inspection.labelled import Array, Axis, LabelledArray
 from pellucid.inspection.look import Look
 from pellucid.inspection.score_parts import by_offset, score_parts, variance_shares
 from pellucid.inspection.view import Asked, View, head_of, layer_of
 from pellucid.layers.rotary import Rotary
 
-__all__ = ["alignment_view", "attention_view", "mass_view", "positions_view", "score_parts_view"]
+MOST_LINKED = 20  # tokens between which lines are drawn
+
+__all__ = ["alignment_view", "attention_view", "links_view", "mass_view", "positions_view", "score_parts_view"]
 
 
 def attention_view(asked: Asked, stack: str, part: str) -> View:
@@ -48,13 +50,30 @@ def attention_view(asked: Asked, stack: str, part: str) -> View:
 
 def alignment_view(asked: Asked) -> View:
     """Make the view."""
-    heads = None if asked.head is None else [(layer_of(asked, len(asked.look.stack("decoder").blocks)), asked.head)]
-    weights = alignment(asked.look, heads)
+    weights = alignment(asked.look, _asked_heads(asked))
     log_probs = _following_log_probs(asked.look)
-    reading = (
-        "Each row is a token of the translation, as it was about to be written; a column is a token of the source."
-    )
-    return View("", "", f"{reading} {weights.meaning}.", (weights, *log_probs), lambda: heat_map(weights))
+    reading = "Each row is a token of the translation, as it was about to be written; a column is a token of the source"
+    return View("", "", f"{reading}: {weights.meaning}.", (weights, *log_probs), lambda: heat_map(weights))
+
+
+def links_view(asked: Asked) -> View:
+    """Make the view."""
+    look = asked.look
+    if look.source:
+        weights, reading = alignment_view(asked).arrays[0], "Above the source, below what was about to be written"
+    else:
+        layer = layer_of(asked, len(look.stack("decoder").blocks))
+        (every,) = look.need(f"decoder.{layer}.self_attention.weights")
+        weights = every.mean("heads") if asked.head is None else every[head_of(asked, len(every))]
+        reading = "Above who is looked at, below who looks"
+    longest = max(weights.shape)
+    if longest > MOST_LINKED:
+        raise UserError(
+            f"lines between {longest} tokens cannot be told apart: at most {MOST_LINKED}",
+            where="--view links",
+            hint="The view alignment shows the same as cells." if look.source else "The view decoder-attention does.",
+        )
+    return View("", "", f"{reading}; {weights.meaning}.", (weights,), lambda: links(weights))
 
 
 def mass_view(asked: Asked) -> View:
@@ -122,6 +141,16 @@ def positions_view(asked: Asked) -> View:
         )  # fmt: skip
     slopes = positions.alibi_slopes(look.model)
     return View("", "", "ALiBi takes slope · distance off every score.", (slopes,), lambda: bars(slopes))
+
+
+def _asked_heads(asked: Asked) -> list[tuple[int, int]] | None:
+    """Return the heads of cross-attention that are meant, all of a layer if only that is given; None if none is."""
+    found = [one for one in attentions(asked.look.model) if one.part == "cross_attention"]
+    if not found or (asked.layer is None and asked.head is None):
+        return None
+    layer = layer_of(asked, len(found))
+    count = found[layer].module.n_heads
+    return [(layer, head) for head in (range(count) if asked.head is None else [head_of(asked, count)])]
 
 
 def _following_log_probs(look: Look) -> list[LabelledArray]:

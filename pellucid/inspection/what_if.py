@@ -84,11 +84,14 @@ class WhatIf:
         side, place = self._token(position, side)
 
         def hidden(name: str, scores: Tensor) -> Tensor:
-            return scores if place >= scores.shape[-1] else _with(scores, place, torch.finfo(scores.dtype).min)
+            return scores if place >= scores.shape[-1] else _with(scores, place, _lowest(scores))
 
         def gone(name: str, weights: Tensor) -> Tensor:
-            # A row that may look at nothing else is left without weight, not with an even one.
-            return weights if place >= weights.shape[-1] else _with(weights, place, 0.0)
+            if place >= weights.shape[-1]:
+                return weights
+            # A row that may look at nothing else is left without weight: the softmax, which knows no score above the
+            # lowest there, has spread it, also over what the mask forbids.
+            return _with(weights, place, 0.0).masked_fill(weights[..., place : place + 1] > 0, 0.0)
 
         words = f"mask {side} token {place} {self._display(side, place)}"
         changes = [
@@ -188,6 +191,7 @@ class WhatIf:
             return x
 
         came = f" from position {from_position}" if from_position is not None else ""
+        came += f" of {other.written.text!r}" if isinstance(other, Look) else ""
         return self._and([Change(name, carried, "")], f"patch {name}{_at(position)}{came}")
 
     def temperature(self, attention: str, value: float, head: int | None = None) -> "WhatIf":
@@ -203,10 +207,11 @@ class WhatIf:
         self._known_heads(attention, [] if head is None else [head])
 
         def softened(_: str, scores: Tensor) -> Tensor:
+            softer = (scores / value).clamp(min=_lowest(scores))  # of a masked token, too
             if head is None:
-                return scores / value
+                return softer
             scores = scores.clone()
-            scores[:, head] /= value
+            scores[:, head] = softer[:, head]
             return scores
 
         of = "" if head is None else f", head {head}"
@@ -321,6 +326,11 @@ class WhatIf:
 
 def _after(first: Edit, second: Edit) -> Edit:
     return lambda name, x: second(name, first(name, x))
+
+
+def _lowest(scores: Tensor) -> float:
+    """Return the lowest finite number of scores, also after they are turned to float32 for the softmax."""
+    return max(torch.finfo(scores.dtype).min, torch.finfo(torch.float32).min)
 
 
 def _with(x: Tensor, column: int, value: float) -> Tensor:

@@ -1,11 +1,15 @@
 """`pellucid look` as a user runs it."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from pellucid.cli.app import main
+from tests.conftest import ROOT, Run
 from tests.generation.small_language_model import save_language_model, small_language_model
 from tests.generation.small_translator import save_translator
 from tests.inspection.conftest import translator_of
@@ -80,16 +84,74 @@ def test_a_language_model_is_looked_into(tmp_path: Path, capsys: Captured) -> No
     assert "no cross-attention" in capsys.readouterr().err
 
 
+def test_a_change_and_what_it_does(folder: Path, capsys: Captured) -> None:
+    edits = ["--what-if", "mask_token 1", "--what-if", "drop-head encoder.0.self_attention 2"]
+    assert main(["look", str(folder), TEXT, "--target", "The cat", *edits]) == 0
+    shown = capsys.readouterr()
+    lines = shown.out.splitlines()
+    assert lines[0].startswith("edit    mask source token 1")
+    assert lines[1].startswith("edit    drop head 2")
+    assert [line.split()[0] for line in lines[2:4]] == ["before", "after"]
+    assert "difference" in shown.out
+    assert "nats" in shown.err
+    assert main(["look", str(folder), TEXT, "--target", "The cat", *edits, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    differences = found["arrays"][0]["values"][2]
+    assert found["change"] == pytest.approx(sum(differences))
+    assert len(found["edits"]) == 2
+
+
+def test_a_view_of_a_changed_run(folder: Path, tmp_path: Path, capsys: Captured) -> None:
+    view = ["--what-if", "mask_token 0", "--view", "encoder-attention"]
+    assert main(["look", str(folder), TEXT, "--target", "The", *view, "--json"]) == 0
+    weights = json.loads(capsys.readouterr().out)["arrays"][0]["values"]
+    assert all(row[0] == 0 for head in weights for row in head)
+    for name in ("edited.html", "edited.svg"):
+        assert main(["look", str(folder), TEXT, "--what-if", "mask_token 0", "-o", str(tmp_path / name)]) == 0
+        assert "mask source token 0" in (tmp_path / name).read_text(encoding="utf-8") or name.endswith("svg")
+    assert main(["look", str(folder), TEXT, *view, "--dark", "-o", str(tmp_path / "edited.svg")]) == 0
+    assert "#1f2227" in (tmp_path / "edited.svg").read_text(encoding="utf-8")
+
+
+def test_the_text_comes_from_standard_input(folder: Path, run_pellucid: Run) -> None:
+    ended = run_pellucid("look", folder, "-", "--view", "rank", "--json", stdin="\ufeff水\r\nHund\r\n")
+    assert ended.returncode == 0
+    assert json.loads(ended.stdout)["text"] == "水\nHund"
+
+
+def test_bytes_that_are_no_text_are_named(folder: Path) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "pellucid", "look", str(folder), "-"],
+        input=b"Hund\n" + b"\xe6\xb0 cat\n",
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert b"standard input:2" in ended.stderr
+
+
 def test_mistakes_are_said(folder: Path, tmp_path: Path, capsys: Captured) -> None:
     for arguments, code, said in (
         (["--view", "lense"], 2, "Did you mean lens?"),
         (["--view", "cross-attention", "--layer", "9"], 2, "counted from 0; got 9"),
         (["--view", "cross-attention", "--head", "9"], 2, "counted from 0; got 9"),
+        (["--layer", "-1"], 2, "counted from 0; got -1"),
+        (["--head", "9"], 2, "counted from 0; got 9"),
         (["-o", str(tmp_path / "a.pdf")], 2, "ends in .html"),
         (["--view", "over-training"], 1, "holds no checkpoint"),
     ):
         assert main(["look", str(folder), TEXT, *arguments]) == code
         assert said in capsys.readouterr().err
+    for arguments, said in (
+        (["--what-if", "mask 1"], "Did you mean mask_token?"),
+        (["--what-if", "mask_token 1", "--check"], "exclude each other"),
+        (["--target", "The", "--prefix", "The"], "nothing for a prefix to begin"),
+    ):
+        assert main(["look", str(folder), TEXT, *arguments]) == 2
+        assert said in capsys.readouterr().err
+    assert main(["look", str(tmp_path / "nowhere"), TEXT]) == 1
+    assert "nowhere" in capsys.readouterr().err
     assert main(["look", str(folder)]) == 2
     assert "no text to look at" in capsys.readouterr().err
     assert main(["look", str(folder), "  "]) == 1

@@ -10,10 +10,11 @@ import pytest
 
 from pellucid.errors import UsageError, UserError
 from pellucid.inspection import fonts
-from pellucid.inspection.charts import heat_map, save_chart, specification
+from pellucid.inspection.charts import BACKGROUND, heat_map, save_chart, specification
 from pellucid.inspection.look import Look
 from pellucid.inspection.view import Asked
 from pellucid.inspection.views import VIEWS, view_of
+from pellucid.inspection.words import embedding_neighbours
 from tests.inspection.conftest import TARGET, TEXT, translator_of
 
 CHINESE = "水 Hund"
@@ -93,6 +94,39 @@ def test_svg_and_json_and_png_are_written(seen: Look, tmp_path: Path) -> None:
     assert (tmp_path / "look.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(UsageError, match=r"ends in \.html, \.png, \.svg or \.json"):
         seen.save(tmp_path / "look.pdf", "identity")
+
+
+def test_a_picture_for_a_dark_background_has_light_words(seen: Look, tmp_path: Path) -> None:
+    for name, dark in (("light.svg", False), ("dark.svg", True)):
+        seen.save(tmp_path / name, "map", dark=dark)
+    light, dark_svg = ((tmp_path / name).read_text(encoding="utf-8") for name in ("light.svg", "dark.svg"))
+    assert BACKGROUND not in light
+    assert f'fill="{BACKGROUND}"' in dark_svg
+    assert "#e6e6e6" in dark_svg
+    assert 'fill="#000"' not in dark_svg
+    seen.save(tmp_path / "light.png", "map")
+    seen.save(tmp_path / "dark.png", "map", dark=True)
+    assert (tmp_path / "light.png").read_bytes() != (tmp_path / "dark.png").read_bytes()
+
+
+def test_lines_are_drawn_between_few_tokens_only() -> None:
+    translator = translator_of("sinusoidal")
+    short = view_of(Asked(translator.look("Hund", target="The cat")), "links")
+    rows = [row for data in specification(short.chart())["layer"][:1] for row in data["data"]["values"]]
+    numpy.testing.assert_allclose(sum(row["v"] for row in rows if row["y"] == 0), 1, atol=1e-6)
+    with pytest.raises(UserError, match="cannot be told apart") as caught:
+        view_of(Asked(translator.look("Hund " * 30, target="The cat")), "links")
+    assert "alignment" in caught.value.hint
+
+
+def test_neighbours_are_those_of_the_embedding(seen: Look) -> None:
+    view = view_of(Asked(seen), "neighbours")
+    ids = list(dict.fromkeys(token.id for token in seen.source))
+    assert view.arrays[0].shape == (len(ids), 5)
+    wanted = embedding_neighbours(seen.subject, ids[1], 5)
+    assert numpy.array_equal(view.arrays[0].values[1], wanted.values)
+    assert view.table is not None
+    assert [row[1] for row in view.table.rows[5:10]] == list(wanted.labels("token"))
 
 
 def test_a_png_without_a_font_for_its_characters_is_refused(

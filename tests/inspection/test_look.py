@@ -60,6 +60,18 @@ def test_numbers_are_found_by_attribute_path(look: Look) -> None:
         look.encoder[2]
 
 
+def test_the_mask_is_found_beside_scores_and_weights(look: Look) -> None:
+    attention = look.decoder[0].self_attention
+    assert {"mask", "scores", "weights", "heads"} <= set(dir(attention))
+    allowed = numpy.asarray(attention.mask)
+    assert [axis.name for axis in attention.mask.axes] == ["query", "key"]
+    assert numpy.array_equal(allowed, numpy.tril(numpy.ones_like(allowed)))
+    assert numpy.array_equal(allowed > 0, (attention.weights.values > 0).all(0))
+    assert numpy.array_equal(look.decoder[0].heads[2].mask.values, allowed)
+    assert look.encoder[0].heads[1].mask.values.all()
+    assert "mask" not in dir(look.decoder[0].feed_forward)
+
+
 def test_score_parts_are_attributes_of_a_head_s_scores(look: Look) -> None:
     scores = look.encoder[0].heads[2].scores
     names = ("content_content", "content_position", "position_content", "position_position")

@@ -38,6 +38,16 @@ def test_a_masked_target_token_leaves_rows_without_anything_empty(any_translator
     assert all(numpy.isfinite(after[name].values).all() for name in after.names)
 
 
+def test_what_is_masked_stays_masked_when_scores_are_sharpened(any_translator: Translator) -> None:
+    name = "decoder.0.self_attention"
+    masked = any_translator.what_if(TEXT, target=TARGET).mask_token(0, "target").mask_token(2, "target")
+    weights = masked.temperature(name, 1e-4).run(what=[f"{name}.weights"]).after[f"{name}.weights"].values
+    assert not weights[..., [0, 2]].any()
+    assert not weights[:, 0].any()
+    allowed = numpy.tril(numpy.ones(weights.shape[-2:], dtype=bool))
+    assert not weights[:, ~allowed].any()
+
+
 def test_dropping_heads_is_keeping_the_others(translator: Translator) -> None:
     name = "encoder.0.self_attention"
     dropped = translator.what_if(TEXT, target=TARGET).drop_head(name, 1).drop_head(name, 3).run().after
@@ -136,6 +146,9 @@ def test_the_effect_on_outputs_is_told(translator: Translator) -> None:
     parts = effect.by_part()
     assert parts.values[0] >= parts.values[-1] == 0
     assert parts.at(name="encoder.output").values == 0
+    masked = translator.what_if(TEXT, target=TARGET).mask_token(1).run().by_part()
+    assert numpy.isfinite(masked.values).all()
+    assert masked.values[0] < 10
     assert {"edits", "text_before", "text_after", "change", "log_probs"} == set(effect.as_dict())
 
 

@@ -1,0 +1,78 @@
+"""`pellucid look --what-if`: the same run once more with something changed, and what that did."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pellucid.cli import console
+from pellucid.cli.flags import ModelFlags
+from pellucid.cli.look_drawing import draw, draw_table
+from pellucid.cli.look_flags import PictureFlags
+
+if TYPE_CHECKING:
+    from pellucid.inspection.effect import Effect
+    from pellucid.inspection.look import Look
+    from pellucid.inspection.view import View
+
+__all__ = ["show_what_if"]
+
+
+def show_what_if(
+    folder: Path,
+    text: str,
+    target: str | None,
+    edits: Sequence[str],
+    picture: PictureFlags,
+    as_json: bool,
+    flags: ModelFlags,
+) -> None:
+    """Run a model plainly and edited; draw, write or print the difference, or a view of the edited run."""
+    from pellucid.generation.load import load
+    from pellucid.inspection.edits_in_words import edited
+    from pellucid.inspection.pages import write_page
+    from pellucid.inspection.view import Asked
+    from pellucid.inspection.views import save_view, view_of, what_of
+    from pellucid.inspection.views_of_edits import edit_view
+
+    model: Any = load(folder, device=flags.device, precision=flags.precision)
+    given = {} if target is None else {"target": target}
+
+    def look_at(other: str, what: Sequence[str]) -> "Look":
+        found: Look = model.look(other, what=what)
+        return found
+
+    run = edited(model.what_if(text, **given), edits, look_at)
+    effect = run.run(what_of(model.model, picture.view) if picture.view else None)
+    for note in effect.before.written.notes:
+        console.warn(note)
+    asked = Asked(effect.after, picture.layer, picture.head, None, folder)
+    shown = view_of(asked, picture.view) if picture.view else edit_view(effect)
+    if picture.output is None:
+        _tell(effect, shown, picture.head, as_json)
+        return
+    if picture.is_page_of_all:
+        write_page(picture.output, effect.after, [shown])
+    elif picture.view:
+        save_view(asked, picture.output, picture.view, dark=picture.dark)
+    else:
+        from pellucid.inspection.charts import save_chart
+
+        save_chart(shown.chart(), picture.output, dark=picture.dark)
+    console.say(f"{picture.output} written")
+
+
+def _tell(effect: "Effect", shown: "View", head: int | None, as_json: bool) -> None:
+    if as_json:
+        console.data_json({**effect.as_dict(), **shown.as_dict()})
+        return
+    for words in effect.after.edits:
+        console.data(f"edit    {words}")
+    if effect.text_before is not None and effect.text_after is not None:
+        console.data(f"before  {effect.text_before}")
+        console.data(f"after   {effect.text_after}")
+    console.data("")
+    console.data(f"{shown.title}  ({shown.arrays[0].name}, {effect.after.subject.precision})")
+    for line in draw_table(shown.table) if shown.table else draw(shown.arrays[0], head):
+        console.data(line)
+    console.say("")
+    console.say(shown.reading)
