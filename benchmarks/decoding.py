@@ -10,6 +10,7 @@ an environment of its own with the model and the fork, made by pip at the first 
 
 `nanogpt` is nanoGPT's sampler, which has no cache, against ours, with its weights: of its configuration for a CPU
 (4 layers, 128) and of the larger one (6 layers, 384), drawn at random, for a token takes as long whatever is learnt.
+One text at a time, and ten samples of one prompt, which nanoGPT's `sample.py` makes by default, one after another.
 
 Each measurement is a process of its own, pinned to the cores; programs take turns, a row is the median of the rounds.
 What is timed is the generating of `tokens` tokens after the first: a run of all less a run of one, by the clock and by
@@ -62,6 +63,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--precision", help=argparse.SUPPRESS)
     parser.add_argument("--size", help=argparse.SUPPRESS)
     parser.add_argument("--threads", type=int, default=1, help=argparse.SUPPRESS)
+    parser.add_argument("--samples", type=int, default=1, help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
@@ -89,11 +91,11 @@ def _smollm(options: argparse.Namespace) -> None:
 def _nanogpt(options: argparse.Namespace) -> None:
     for size in NANOGPT:
         flags = ("--nanogpt", str(options.nanogpt), "--size", size)
-        rows = {
-            "nanoGPT": (sys.executable, "nanogpt", flags),
-            "pellucid, float32": (sys.executable, "pellucid_gpt", (*flags, "--precision", "float32")),
-            "pellucid, int8": (sys.executable, "pellucid_gpt", (*flags, "--precision", "int8")),
-        }
+        rows = {"nanoGPT": (sys.executable, "nanogpt", flags)}
+        for precision in ("float32", "int8"):
+            for samples, what in (("1", ""), ("10", ", ten samples")):
+                own = (*flags, "--precision", precision, "--samples", samples)
+                rows[f"pellucid, {precision}{what}"] = (sys.executable, "pellucid_gpt", own)
         _print_table(size, _turns(rows, options, options.cores.split(",")[0]), "nanoGPT")
 
 
@@ -204,10 +206,13 @@ def _huggingface(options: argparse.Namespace) -> dict[str, float]:
     import torch
 
     sys.path.append(str(options.peers / "for-huggingface"))
-    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
     source, _, _ = _model_files(options.peers)
-    model = AutoModelForCausalLM.from_pretrained(source.parent, gguf_file=source.name, dtype=torch.bfloat16).eval()
+    dense = GgufConfig(dequantize=True)  # as it would be loaded from a folder of its own
+    model = AutoModelForCausalLM.from_pretrained(
+        source.parent, gguf_file=source.name, dtype=torch.bfloat16, quantization_config=dense
+    ).eval()
     tokenizer = AutoTokenizer.from_pretrained(source.parent, gguf_file=source.name)
     ids = tokenizer(PROMPT, return_tensors="pt")
 
@@ -331,16 +336,16 @@ def _pellucid_gpt(options: argparse.Namespace) -> dict[str, float]:
         own_weights(model)[name].copy_(weight)
     decoders = compiled_at_first_use(model.eval(), options.precision)
     language_model = LanguageModel(model, tokenizer, new_decoder=decoders)
-    ids = torch.randint(20, 300, (1, 20))
+    ids = torch.randint(20, tokenizer.vocab_size, (1, 20))  # behind the special ones
     with torch.inference_mode():
         assert torch.allclose(model(ids)[0, -1], theirs(ids)[0][0, -1], atol=1e-4)
 
     def generate(tokens: int) -> int:
         count = 0
-        while count < tokens:  # a model that knows nothing also draws the end
-            settings = {"temperature": 0.8, "top_k": 200, "sliding": True, "seed": count}
-            found = language_model.generate("", tokens=tokens - count, **settings)
-            count += len(found.samples[0].tokens)
+        while count < tokens * options.samples:  # a model that knows nothing also draws the end
+            settings = {"temperature": 0.8, "top_k": 200, "sliding": True, "seed": count, "samples": options.samples}
+            found = language_model.generate("", tokens=tokens, **settings)
+            count += sum(len(sample.tokens) for sample in found.samples)
         return count
 
     return _rate(generate, options.tokens)

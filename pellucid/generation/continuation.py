@@ -1,6 +1,5 @@
 """One text that is being continued, token by token, and several that are continued side by side."""
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -45,8 +44,11 @@ class Window(NamedTuple):
         None as long as all fit; then as few halves of the context as will do: what stays is read anew once in half a
         context, and each token sees at least half of it.
         """
+        if length <= self.context:
+            return 0
         half = max(1, self.context // 2)
-        return max(0, min(half * math.ceil((length - self.context) / half), length - self.kept - 1))
+        halves = -((self.context - length) // half)  # rounded up
+        return max(0, min(half * halves, length - self.kept - 1))
 
 
 class Vocabulary:

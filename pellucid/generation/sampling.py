@@ -36,7 +36,7 @@ class Distribution(NamedTuple):
 
     def log_prob(self, number: int) -> float:
         """Return the natural logarithm of the probability of drawing an id; −inf if it cannot be drawn."""
-        place = int(numpy.searchsorted(self.ids, number))
+        place = int(self.ids.searchsorted(number))
         found = place < len(self.ids) and self.ids[place] == number
         probability = float(self.probabilities[place]) if found else 0.0
         return math.log(probability) if probability else -math.inf
@@ -86,44 +86,41 @@ def sampling_distribution(logits: Logits, config: SamplingConfig) -> Distributio
         return greedy(logits)
     scores = numpy.subtract(logits, logits.max(), dtype=numpy.float64)
     weights = numpy.exp(scores / max(config.temperature, _COLDEST))
-    kept = Distribution(numpy.arange(len(weights)), weights / weights.sum())
+    ids = numpy.arange(len(weights))
     if 0 < config.top_k < len(logits):
-        kept = _restricted(kept, _most_probable(kept.probabilities, config.top_k))
+        ids = _most_probable(weights, config.top_k)
     if config.top_p < 1:
-        kept = _restricted(kept, _nucleus(kept.probabilities, config.top_p))
+        ids = ids[_nucleus(weights[ids], config.top_p)]
     if config.min_p > 0:
-        least = config.min_p * kept.probabilities.max()
-        kept = _restricted(kept, numpy.flatnonzero(kept.probabilities >= least))
-    return kept
+        ids = ids[weights[ids] >= config.min_p * weights[ids].max()]
+    kept = weights[ids]
+    return Distribution(ids, kept / kept.sum())
 
 
 def draw(distribution: Distribution, number: float) -> int:
     """Return the id that a number from 0 up to 1, evenly drawn, stands for; one of probability 0 is never it."""
     sums = distribution.probabilities.cumsum()
-    return int(distribution.ids[numpy.searchsorted(sums, number * sums[-1], side="right")])
+    return int(distribution.ids[sums.searchsorted(number * sums[-1], side="right")])
 
 
-def _restricted(distribution: Distribution, places: NDArray[numpy.int64]) -> Distribution:
-    probabilities = distribution.probabilities[places]
-    return Distribution(distribution.ids[places], probabilities / probabilities.sum())
+def _most_probable(weights: NDArray[numpy.float64], count: int) -> NDArray[numpy.int64]:
+    """Return the places of the `count` highest, ascending; of equal ones at the border the first, none that is 0."""
+    border = numpy.partition(weights, -count)[-count]
+    (places,) = (weights >= border if border else weights).nonzero()
+    if len(places) > count:
+        above, level = (places[compare(weights[places], border)] for compare in (numpy.greater, numpy.equal))
+        places = numpy.sort(numpy.concatenate((above, level[: count - len(above)])))
+    return places
 
 
-def _most_probable(probabilities: NDArray[numpy.float64], count: int) -> NDArray[numpy.int64]:
-    """Return the places of the `count` highest, ascending; of equal ones at the border the first."""
-    border = numpy.partition(probabilities, -count)[-count]
-    chosen = probabilities > border
-    level = numpy.flatnonzero(probabilities == border)
-    chosen[level[: count - int(chosen.sum())]] = True
-    return numpy.flatnonzero(chosen)
+def _nucleus(weights: NDArray[numpy.float64], share: float) -> NDArray[numpy.int64]:
+    """Return the places of the fewest highest that have `share` of the sum, ascending; at least one.
 
-
-def _nucleus(probabilities: NDArray[numpy.float64], share: float) -> NDArray[numpy.int64]:
-    """Return the places of the fewest highest that sum to `share`, ascending; at least one.
-
-    Those below (1 − share) / n together sum to less than 1 − share: none of them is needed, and the sort is spared.
+    Those below (1 − share) / n of it together have less than 1 − share: none of them is needed, and the sort is spared.
     """
-    candidates = numpy.flatnonzero(probabilities >= (1 - share) / len(probabilities))
-    order = candidates[numpy.argsort(-probabilities[candidates], kind="stable")]
-    sums = probabilities[order].cumsum()
-    count = 1 + int(numpy.searchsorted(sums, share - _ROUNDING, side="left"))
+    total = weights.sum()
+    candidates = numpy.flatnonzero(weights >= (1 - share) / len(weights) * total)
+    order = candidates[numpy.argsort(-weights[candidates], kind="stable")]
+    sums = weights[order].cumsum()
+    count = 1 + int(sums.searchsorted((share - _ROUNDING) * total, side="left"))
     return numpy.sort(order[:count])

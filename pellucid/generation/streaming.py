@@ -41,6 +41,8 @@ class StopStrings:
         """Return what is known to come before any stop string; nothing once one is found."""
         if self.found is not None:
             return ""
+        if not self._stops:
+            return text
         text = self._held + text
         places = [(place + len(stop), place, stop) for stop in self._stops if (place := text.find(stop)) >= 0]
         if places:

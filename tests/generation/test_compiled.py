@@ -105,7 +105,7 @@ def test_it_gives_the_logits_of_the_model(choices: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("precision", ["bfloat16", "int8"])
 def test_with_rounded_weights_it_gives_the_logits_of_the_model_with_these_weights(precision: Any) -> None:
-    model = small_model(n_kv_heads=2)
+    model = small_model(n_kv_heads=2, d_model=80, d_head=16, d_ff=150)  # rows of one block, of two, of three
     decoder = CompiledDecoder(compiled(model, precision))
     with torch.no_grad():
         for weight in model.parameters():
@@ -117,8 +117,9 @@ def test_with_rounded_weights_it_gives_the_logits_of_the_model_with_these_weight
 def rounded(weight: torch.Tensor, precision: str) -> torch.Tensor:
     if precision == "bfloat16":
         return weight.bfloat16().float()
-    scale = weight.abs().amax(1, keepdim=True) / 127
-    return (weight / scale).round() * scale
+    scales = [block.abs().amax(1, keepdim=True) / 127 for block in weight.split(64, dim=1)]
+    blocks = zip(weight.split(64, dim=1), scales, strict=True)
+    return torch.cat([(block / scale).round() * scale for block, scale in blocks], dim=1)
 
 
 @given(cuts=st.sets(st.integers(1, len(IDS) - 1)))
@@ -190,13 +191,16 @@ def test_an_id_that_is_none_is_refused(program: Program, ids: list[int]) -> None
         CompiledDecoder(program).prefill([ids])
 
 
-@given(rows=st.integers(1, 9), columns=st.integers(1, 40), seed=st.integers(0, 99))
+@given(rows=st.integers(1, 9), columns=st.integers(1, 150), seed=st.integers(0, 99))
 def test_eight_bits_are_off_by_half_a_step_at_most(rows: int, columns: int, seed: int) -> None:
     weight = torch.randn(rows, columns, generator=torch.Generator().manual_seed(seed))
     weight[0] = 0
     packed = pack(weight, "int8")
     wide = packed.weights.transpose(0, 2, 1, 3).reshape(packed.groups * 4, -1)
-    restored = wide.astype(numpy.float32) * packed.scales[:, None]
-    step = packed.scales[:rows, None] * 0.5001  # a float's rounding more than half
+    scales = packed.scales.transpose(0, 2, 1).reshape(packed.groups * 4, -1).repeat(64, axis=1)[:, : wide.shape[1]]
+    restored = wide.astype(numpy.float32) * scales
+    step = scales[:rows, :columns] * 0.5001  # a float's rounding more than half
     assert (numpy.abs(restored[:rows, :columns] - weight.numpy()) <= step).all()
+    largest = [block.abs().amax(1).numpy() / 127 for block in weight[1:].split(64, dim=1)]
+    numpy.testing.assert_allclose(scales[1:rows, ::64].T, largest, rtol=1e-6)
     assert not restored[rows:].any() and not restored[:, columns:].any()

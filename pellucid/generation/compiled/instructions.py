@@ -11,13 +11,14 @@ and what a product adds and writes, which is four numbers. Each number comes out
 is alone or one of four. `tests/generation/test_compiled.py` has the models in PyTorch beside them.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from pellucid.generation.compiled.packing import BFLOAT16, FLOAT32, ROWS
+from pellucid.generation.compiled.packing import BFLOAT16, BLOCK, FLOAT32, INT8, ROWS
 from pellucid.lanes import (
     LANES,
     ROW_BYTES,
@@ -44,6 +45,7 @@ from pellucid.lanes import (
 )
 
 __all__ = [
+    "GELU",
     "GELU_TANH",
     "RELU",
     "bend",
@@ -56,11 +58,13 @@ __all__ = [
     "unpack",
 ]
 
-RELU, GELU_TANH = 0, 1  # what `bend` does
+RELU, GELU_TANH, GELU = range(3)  # what `bend` does
 
 _Four = ir.VectorType(Float, ROWS)
 _VALUES_AT_ONCE = 4
 _BYTES = {FLOAT32: 4, BFLOAT16: 2}
+_SQRT_HALF = 0.7071067811865476
+_TAIL = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)  # from t⁵ down to t
 
 
 @instruction
@@ -79,14 +83,15 @@ def product(
     out: Any,
     out_stride: Any,
 ) -> Any:
-    """Write base + (group · x) ⊙ scales + bias, four numbers a token.
+    """Write base + group · x + bias, four numbers a token.
 
     Args:
         kind, tokens: constants; the packed matrix's kind, and 1 or 4 tokens.
         weights: address of a group of four rows.
         chunks: of sixteen columns.
         x, x_stride: address of the first token's numbers, and bytes from one token to the next.
-        scales, bias: addresses of four numbers.
+        scales: at 8 bits, address of four numbers for each block of columns.
+        bias: address of four numbers.
         base, base_stride: address of what is added, and bytes from one token to the next (0: the same for all).
         out, out_stride: where it goes; may be where `base` is.
     """
@@ -95,22 +100,18 @@ def product(
     def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
         weights, chunks, x, x_stride, scales, bias, base, base_stride, out, out_stride = arguments[2:]
         inputs = [builder.add(x, builder.mul(x_stride, constant(token))) for token in range(count)]
-        sums = variables(builder, ROWS * count)
-        with cgutils.for_range(builder, chunks) as loop:
-            offset = builder.mul(loop.index, constant(ROW_BYTES))
-            numbers = [load(builder, address, offset) for address in inputs]
-            group = builder.mul(loop.index, constant(ROWS * LANES * _size(of)))
-            for row in range(ROWS):
-                own = _weights(builder, of, weights, builder.add(group, constant(row * LANES * _size(of))))
-                for token in range(count):
-                    place = sums[ROWS * token + row]
-                    builder.store(multiply_add(builder, own, numbers[token], builder.load(place)), place)
+        if of == INT8:
+            sums = _block_sums(builder, weights, chunks, inputs, scales)
+        else:
+            sums = variables(builder, ROWS * count)
+            with cgutils.for_range(builder, chunks) as loop:
+                _add_products(builder, of, weights, loop.index, inputs, sums)
         added = lane_sums(builder, [builder.load(place) for place in sums])
-        scale, shift = _load_four(builder, scales), _load_four(builder, bias)
+        shift = _load_four(builder, bias)
         for token in range(count):
             lanes = ir.Constant(ir.VectorType(Int32, ROWS), [ROWS * token + row for row in range(ROWS)])
             four = builder.shuffle_vector(added, added, lanes)
-            value = builder.fadd(builder.fmul(four, scale), shift)
+            value = builder.fadd(four, shift)
             before = _load_four(builder, builder.add(base, builder.mul(base_stride, constant(token))))
             address = builder.add(out, builder.mul(out_stride, constant(token)))
             builder.store(builder.fadd(before, value), pointer(builder, address, constant(0), _Four), align=4)
@@ -120,25 +121,29 @@ def product(
 
 
 @instruction
-def unpack(typing_context: Any, kind: Any, weights: Any, chunks: Any, factor: Any, out: Any) -> Any:
+def unpack(typing_context: Any, kind: Any, weights: Any, chunks: Any, scales: Any, factor: Any, out: Any) -> Any:
     """Write a row of a packed matrix times `factor`.
 
     Args:
         kind: constant, the matrix's.
         weights: address of the row's first sixteen numbers.
+        scales: at 8 bits, address of the scale of the row's first block.
     """
     of = _literal(kind)
 
     def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
-        _, weights, chunks, factor, out = arguments
+        _, weights, chunks, scales, factor, out = arguments
         factors = spread(builder, factor)
         with cgutils.for_range(builder, chunks) as loop:
             group = builder.mul(loop.index, constant(ROWS * LANES * _size(of)))
             value = builder.fmul(_weights(builder, of, weights, group), factors)
+            if of == INT8:
+                block = builder.udiv(loop.index, constant(BLOCK))
+                value = builder.fmul(value, broadcast(builder, scales, builder.mul(block, constant(4 * ROWS))))
             store(builder, value, out, builder.mul(loop.index, constant(ROW_BYTES)))
         return context.get_dummy_value()
 
-    return types.void(kind, types.int64, types.int64, types.float32, types.int64), emit
+    return types.void(kind, types.int64, types.int64, types.int64, types.float32, types.int64), emit
 
 
 @instruction
@@ -264,14 +269,14 @@ def gate(typing_context: Any, gates: Any, values: Any, chunks: Any) -> Any:
 def bend(typing_context: Any, how: Any, numbers: Any, chunks: Any) -> Any:
     """Replace each number by its activation.
 
-    ReLU: max(x, 0). GELU as GPT-2 approximates it: x/2 (1 + tanh(√(2/π) (x + 0.044715 x³))), which is
-    x σ(2 √(2/π) (x + 0.044715 x³)).
+    ReLU: max(x, 0). GELU: x Φ(x), which is max(x, 0) − |x| (1 − Φ(|x|)). GELU as GPT-2 approximates it:
+    x/2 (1 + tanh(√(2/π) (x + 0.044715 x³))), which is x σ(2 √(2/π) (x + 0.044715 x³)).
 
     Args:
-        how: constant, RELU or GELU_TANH.
+        how: constant, RELU, GELU or GELU_TANH.
 
     Source:
-        Hendrycks & Gimpel 2016, §2, for the approximation.
+        Hendrycks & Gimpel 2016, §2.
     """
     kind = _literal(how)
 
@@ -282,6 +287,10 @@ def bend(typing_context: Any, how: Any, numbers: Any, chunks: Any) -> Any:
             x = load(builder, numbers, offset)
             if kind == RELU:
                 bent = largest(builder, x, splat(0))
+            elif kind == GELU:
+                size = largest(builder, x, builder.fneg(x))
+                lost = builder.fmul(size, _normal_tail(builder, size))
+                bent = builder.fsub(largest(builder, x, splat(0)), lost)
             else:
                 inner = multiply_add(builder, builder.fmul(x, x), splat(0.044715), splat(1))
                 score = builder.fmul(builder.fmul(x, inner), splat(1.5957691216057308))
@@ -290,6 +299,54 @@ def bend(typing_context: Any, how: Any, numbers: Any, chunks: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(how, types.int64, types.int64), emit
+
+
+def _block_sums(builder: Builder, weights: Value, chunks: Value, inputs: Sequence[Value], scales: Value) -> list[Value]:
+    """Emit sums over blocks of columns, each block's own multiplied by its scale."""
+    totals, sums = variables(builder, ROWS * len(inputs)), variables(builder, ROWS * len(inputs))
+    blocks = builder.udiv(builder.add(chunks, constant(BLOCK - 1)), constant(BLOCK))
+    with cgutils.for_range(builder, blocks) as block:
+        for place in sums:
+            builder.store(splat(0), place)
+        first = builder.mul(block.index, constant(BLOCK))
+        left = builder.sub(chunks, first)
+        many = builder.select(builder.icmp_unsigned("<", left, constant(BLOCK)), left, constant(BLOCK))
+        with cgutils.for_range(builder, many) as loop:
+            _add_products(builder, INT8, weights, builder.add(first, loop.index), inputs, sums)
+        own = builder.add(scales, builder.mul(block.index, constant(4 * ROWS)))
+        for row in range(ROWS):
+            scale = broadcast(builder, own, constant(4 * row))
+            for place, total in zip(sums[row::ROWS], totals[row::ROWS], strict=True):
+                builder.store(multiply_add(builder, builder.load(place), scale, builder.load(total)), total)
+    return totals
+
+
+def _add_products(
+    builder: Builder, kind: int, weights: Value, chunk: Value, inputs: Sequence[Value], sums: Sequence[Value]
+) -> None:
+    """Emit the products of a chunk of a group's four rows with each token's numbers, added to the sums."""
+    offset = builder.mul(chunk, constant(ROW_BYTES))
+    numbers = [load(builder, address, offset) for address in inputs]
+    group = builder.mul(chunk, constant(ROWS * LANES * _size(kind)))
+    for row in range(ROWS):
+        own = _weights(builder, kind, weights, builder.add(group, constant(row * LANES * _size(kind))))
+        for token, number in enumerate(numbers):
+            place = sums[ROWS * token + row]
+            builder.store(multiply_add(builder, own, number, builder.load(place)), place)
+
+
+def _normal_tail(builder: Builder, x: Value) -> Value:
+    """Emit 1 − Φ(x) of the normal distribution for x ≥ 0, at most 1e-7 off.
+
+    Source:
+        Abramowitz & Stegun 1964, 7.1.26, for erf(x / √2).
+    """
+    t = builder.fdiv(splat(1), multiply_add(builder, x, splat(0.3275911 * _SQRT_HALF), splat(1)))
+    polynomial = splat(_TAIL[0])
+    for coefficient in _TAIL[1:]:
+        polynomial = multiply_add(builder, polynomial, t, splat(coefficient))
+    density = exponential(builder, builder.fmul(builder.fmul(x, x), splat(-0.5)))
+    return builder.fmul(builder.fmul(builder.fmul(polynomial, t), splat(0.5)), density)
 
 
 def _size(kind: int) -> int:

@@ -11,8 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 from pellucid import lanes, meeting
-from pellucid.generation.compiled import instructions
+from pellucid.generation.compiled import instructions, packing
 from pellucid.generation.compiled.instructions import (
+    GELU,
     GELU_TANH,
     RELU,
     bend,
@@ -24,7 +25,7 @@ from pellucid.generation.compiled.instructions import (
     score_keys,
     unpack,
 )
-from pellucid.generation.compiled.packing import BFLOAT16, FLOAT32, INT8, ROWS
+from pellucid.generation.compiled.packing import BFLOAT16, BLOCK, FLOAT32, INT8, ROWS
 from pellucid.kernels import kernel_using
 from pellucid.lanes import LANES
 from pellucid.meeting import meet
@@ -51,9 +52,8 @@ EMBED, ADD_CODES, LAYER_NORM, RMS_NORM, MULTIPLY, MULTIPLY_LAST, TURN, REMEMBER,
 ID, TEXT, POSITION = range(3)  # columns of what says which tokens
 _TOKENS = 4  # at once in a product
 _NEVER = -1e30  # score of a key that may not be looked at: its weight is exactly 0
-_SQRT_HALF = 0.7071067811865476
 
-_using = kernel_using(lanes, meeting, instructions)
+_using = kernel_using(lanes, meeting, packing, instructions)
 
 
 @_using
@@ -62,19 +62,20 @@ def embed(step: Any, factor: Any, arena: Any, tokens: Any, thread: Any, threads:
 
     Step: the packed matrix's kind, address and chunks; place of its scales; place and length of the tokens' rows.
     """
-    kind, weights, chunks, scales, out, stride = step[1], step[2], step[3], step[4], step[5], step[6]
+    kind, weights, chunks, out, stride = step[1], step[2], step[3], step[5], step[6]
     size = 4 if kind == FLOAT32 else 2 if kind == BFLOAT16 else 1
+    blocks = (chunks + BLOCK - 1) // BLOCK
     for token in range(thread, len(tokens), threads):
         number = tokens[token, ID]
         row = weights + ((number // ROWS) * chunks * ROWS + number % ROWS) * LANES * size
         place = arena.ctypes.data + 4 * (out + token * stride)
-        scale = arena[scales + number] * factor
+        scales = arena.ctypes.data + 4 * (step[4] + number // ROWS * blocks * ROWS + number % ROWS)
         if kind == FLOAT32:
-            unpack(FLOAT32, row, chunks, scale, place)
+            unpack(FLOAT32, row, chunks, scales, factor, place)
         elif kind == BFLOAT16:
-            unpack(BFLOAT16, row, chunks, scale, place)
+            unpack(BFLOAT16, row, chunks, scales, factor, place)
         else:
-            unpack(INT8, row, chunks, scale, place)
+            unpack(INT8, row, chunks, scales, factor, place)
 
 
 @_using
@@ -138,11 +139,12 @@ def _multiplying(kind: int) -> Callable[..., None]:
     @_using
     def multiply(step: Any, arena: Any, first: Any, count: Any, thread: Any, threads: Any) -> None:
         groups, group_bytes = step[3], step[4] * ROWS * LANES * size
+        group_scales = (step[4] + BLOCK - 1) // BLOCK * ROWS
         data = arena.ctypes.data
         x_stride, base_stride, out_stride = 4 * step[8], 4 * step[10], 4 * step[12]
         for group in range(groups * thread // threads, groups * (thread + 1) // threads):
             weights, place = step[2] + group * group_bytes, 4 * ROWS * group
-            scales, bias = data + 4 * step[5] + place, data + 4 * step[6] + place
+            scales, bias = data + 4 * (step[5] + group * group_scales), data + 4 * step[6] + place
             x = data + 4 * step[7] + first * x_stride
             base = data + 4 * step[9] + first * base_stride + place
             out = data + 4 * step[11] + first * out_stride + place
@@ -262,20 +264,18 @@ def open_gates(step: Any, arena: Any, count: Any, thread: Any, threads: Any) -> 
 def activate(step: Any, arena: Any, count: Any, thread: Any, threads: Any) -> None:
     """Replace each token's hidden numbers by their activation.
 
-    Step: place and length of the rows; chunks; which activation, RELU, GELU_TANH or else the exact GELU.
+    Step: place and length of the rows; chunks; which activation, RELU, GELU_TANH or GELU.
     """
     x, stride, chunks, how = step[1], step[2], step[3], step[4]
     first, last = chunks * thread // threads, chunks * (thread + 1) // threads
     for token in range(count):
-        start = x + token * stride + first * LANES
-        place = arena.ctypes.data + 4 * start
+        place = arena.ctypes.data + 4 * (x + token * stride + first * LANES)
         if how == RELU:
             bend(RELU, place, last - first)
         elif how == GELU_TANH:
             bend(GELU_TANH, place, last - first)
         else:
-            for i in range(start, start + (last - first) * LANES):
-                arena[i] = arena[i] * 0.5 * (1.0 + math.erf(arena[i] * _SQRT_HALF))
+            bend(GELU, place, last - first)
 
 
 @_using

@@ -13,11 +13,23 @@ from numpy.typing import NDArray
 
 from pellucid.lanes import LANES, new_rows
 
-__all__ = ["BFLOAT16", "FLOAT32", "INT8", "KINDS", "ROWS", "PackedMatrix", "Precision", "filled_up", "pack"]
+__all__ = [
+    "BFLOAT16",
+    "BLOCK",
+    "FLOAT32",
+    "INT8",
+    "KINDS",
+    "ROWS",
+    "PackedMatrix",
+    "Precision",
+    "filled_up",
+    "pack",
+]
 
 Precision: TypeAlias = Literal["float32", "bfloat16", "int8"]
 
 ROWS = 4  # side by side
+BLOCK = 4  # chunks of sixteen columns that share a scale at 8 bits
 FLOAT32, BFLOAT16, INT8 = 0, 1, 2  # constants in the kernel's code
 KINDS: dict[Precision, int] = {"float32": FLOAT32, "bfloat16": BFLOAT16, "int8": INT8}
 
@@ -31,7 +43,7 @@ class PackedMatrix(NamedTuple):
     Attributes:
         kind: FLOAT32, BFLOAT16 (its bits in int16) or INT8.
         weights: [groups chunks 4 16], beginning on a multiple of 64 bytes.
-        scales: what a row's sums are multiplied by, [groups · 4]; 1 but for INT8.
+        scales: at 8 bits, what the numbers of a block of a row are multiplied by, [groups blocks 4]; else empty.
     """
 
     kind: int
@@ -52,25 +64,36 @@ class PackedMatrix(NamedTuple):
 def pack(weight: torch.Tensor, precision: Precision) -> PackedMatrix:
     """Lay a matrix [rows columns] out, filled up with zeros.
 
-    At 8 bits each row has a scale, its largest number divided by 127, and its numbers are rounded to the nearest
-    multiple of it; the arithmetic stays in float32.
+    At 8 bits each block of 64 columns of a row has a scale, its largest number divided by 127, and its numbers are
+    rounded to the nearest multiple of it; the arithmetic stays in float32.
     """
     rows, columns = weight.shape
-    scales = numpy.ones(filled_up(rows, ROWS), numpy.float32)
+    groups, chunks = filled_up(rows, ROWS) // ROWS, filled_up(columns, LANES) // LANES
+    scales = numpy.empty((groups, 0, ROWS), numpy.float32)
     if precision == "int8":
-        largest = weight.abs().amax(dim=1)
-        scale = torch.where(largest > 0, largest / _LARGEST, 1.0)
+        numbers, scale = _eight_bits(weight)
+        scales = numpy.ones((groups * ROWS, scale.shape[1]), numpy.float32)
         scales[:rows] = scale.numpy()
-        numbers = (weight / scale[:, None]).round().to(torch.int8)
+        scales = scales.reshape(groups, ROWS, -1).transpose(0, 2, 1)
     else:
         numbers = weight.bfloat16().view(torch.int16) if precision == "bfloat16" else weight
-    groups, chunks = len(scales) // ROWS, filled_up(columns, LANES) // LANES
     packed = new_rows(groups, chunks * ROWS * LANES, dtype=_STORED[precision])
     wide = numpy.zeros((groups * ROWS, chunks * LANES), packed.dtype)
     wide[:rows, :columns] = numbers.numpy()
     shaped = packed.reshape(groups, chunks, ROWS, LANES)
     shaped[:] = wide.reshape(groups, ROWS, chunks, LANES).transpose(0, 2, 1, 3)
     return PackedMatrix(KINDS[precision], shaped, scales)
+
+
+def _eight_bits(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return a matrix's numbers, int8 [rows columns], and the scales of its blocks, [rows blocks]."""
+    rows, columns = weight.shape
+    width = BLOCK * LANES
+    blocks = torch.nn.functional.pad(weight, (0, filled_up(columns, width) - columns)).view(rows, -1, width)
+    largest = blocks.abs().amax(dim=2, keepdim=True)
+    scales = torch.where(largest > 0, largest / _LARGEST, 1.0)
+    numbers = (blocks / scales).round().to(torch.int8)
+    return numbers.view(rows, -1)[:, :columns], scales[:, :, 0]
 
 
 def filled_up(size: int, multiple: int) -> int:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from pellucid.generation.compiled import kernel
+from pellucid.generation.compiled.instructions import GELU, GELU_TANH, RELU
 from pellucid.generation.compiled.packing import ROWS, PackedMatrix, Precision, filled_up, pack
 from pellucid.lanes import LANES, new_rows
 from pellucid.layers.attention import Attention
@@ -24,9 +25,9 @@ __all__ = ["Program", "Rows", "compiled"]
 
 OPERANDS = 13
 _ACTIVATIONS: dict[tuple[type[nn.Module], str], int] = {
-    (nn.ReLU, "none"): 0,
-    (nn.GELU, "tanh"): 1,
-    (nn.GELU, "none"): 2,
+    (nn.ReLU, "none"): RELU,
+    (nn.GELU, "tanh"): GELU_TANH,
+    (nn.GELU, "none"): GELU,
 }
 
 
@@ -66,8 +67,8 @@ class Program(NamedTuple):
 
     @property
     def weight_bytes(self) -> int:
-        """Bytes of matrices."""
-        return sum(matrix.weights.nbytes for matrix in self.matrices)
+        """Bytes of matrices, scales included."""
+        return sum(matrix.weights.nbytes + matrix.scales.nbytes for matrix in self.matrices)
 
 
 def compiled(model: DecoderOnly, precision: Precision = "int8", tokens: int = 32) -> Program:
@@ -75,7 +76,8 @@ def compiled(model: DecoderOnly, precision: Precision = "int8", tokens: int = 32
 
     Args:
         model: on CPU; not needed any more afterwards.
-        precision: of the matrices, float32, bfloat16, or int8 with a scale a row; all arithmetic is in float32.
+        precision: of the matrices, float32, bfloat16, or int8 with a scale for 64 numbers of a row; all
+            arithmetic is in float32.
         tokens: how many pass through at once at most.
     """
     with torch.no_grad():
@@ -111,8 +113,7 @@ class _Writer:
         embedding = self.packed(model.embedding.weight)
         tied = model.output_embedding is model.embedding
         output = embedding if tied else self.packed(model.output_embedding.weight)
-        scales = self.learn(embedding.scales)
-        address, chunks = embedding.weights.ctypes.data, embedding.chunks
+        scales, address, chunks = self.learn(embedding.scales.ravel()), embedding.weights.ctypes.data, embedding.chunks
         self.add((kernel.EMBED, embedding.kind, address, chunks, scales, *self.stream), model.embedding.scale)
         if isinstance(model.codes, LearnedCodes | SinusoidalCodes):
             self.add((kernel.ADD_CODES, *self.stream))
@@ -215,7 +216,8 @@ class _Writer:
     ) -> None:
         """Write out = base + matrix · x + bias; without a base, zeros."""
         shift = self.zeros if bias is None else self.learn(_filled_rows(bias[:, None], ROWS)[:, 0].numpy())
-        own = matrix.kind, matrix.weights.ctypes.data, matrix.groups, matrix.chunks, self.learn(matrix.scales), shift
+        scales = self.learn(matrix.scales.ravel())
+        own = matrix.kind, matrix.weights.ctypes.data, matrix.groups, matrix.chunks, scales, shift
         self.add((operation, *own, *x, *(base or Rows(self.zeros, 0)), *out))
 
     def add(self, step: tuple[int, ...], number: float = 0.0) -> None:
