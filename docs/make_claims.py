@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from pellucid.claims import find_claims, run_claim
-from pellucid.claims.bilingual import LANGUAGES
+from pellucid.claims.bilingual import LANGUAGES, Language
 from pellucid.claims.charts import specification, svg
 from pellucid.claims.lab import Outcome
 from pellucid.claims.report import markdown
@@ -24,6 +24,12 @@ __all__ = ["FOLDER", "OUTCOMES", "figures_folder", "known", "page_name", "render
 
 FOLDER = Path(__file__).parent / "claims"
 OUTCOMES = FOLDER / "outcomes.jsonl"
+_HEAD: dict[Language, str] = {
+    "en": "Written by `python docs/make_claims.py`; `pellucid claims run -o lab` writes your own, as a page with "
+    "figures to point at. [What it all means, in ten chapters](../guide/README.md) · [中文](README.zh.md)",
+    "zh": "由 `python docs/make_claims.py` 写成；`pellucid claims run -o lab --lang zh` 写出您自己的报告，"
+    "是图可交互的网页。[十章讲清来龙去脉](../guide/README.zh.md) · [English](README.md)",
+}
 
 
 def page_name(language: str) -> str:
@@ -44,7 +50,11 @@ def known() -> dict[str, Outcome]:
 def render() -> dict[str, str]:
     """Return the pages by their names, from what is known."""
     outcomes = list(known().values())
-    return {page_name(lang): markdown(outcomes, lang, figures_folder(lang)) for lang in LANGUAGES}
+    pages = {}
+    for lang in LANGUAGES:
+        title, text = markdown(outcomes, lang, figures_folder(lang)).split("\n", 1)
+        pages[page_name(lang)] = f"{title}\n\n{_HEAD[lang]}\n{text}"
+    return pages
 
 
 def _draw(ids: set[str]) -> None:

@@ -1,0 +1,30 @@
+"""The quick lab, whole: a verdict that changes is a mistake in the model code, or in the experiment.
+
+The exact claims are in `test_exact_claims.py`; here are those in which something is trained, with shrunken trainings.
+What is not settled here is settled by the full lab, if at all; where it says so, the numbers are far from deciding, so
+that another processor's rounding does not change it.
+"""
+
+import pytest
+
+from pellucid.claims import all_claims, find_claims, run_claim
+from tests.claims.test_exact_claims import KNOWN
+
+TRAINED = {
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_a_verdict_of_the_quick_lab_is_what_it_was(name: str) -> None:
+    (claim,) = find_claims([name])
+    outcome = run_claim(claim, quick=True)
+    assert outcome.verdict == TRAINED[name], [(one.test.number, one.measured) for one in outcome.judged]
+    if outcome.evidence is not None:
+        assert outcome.evidence.records
+        for record in outcome.evidence.records:
+            assert {outcome.evidence.figure.x, outcome.evidence.figure.y} <= set(record)
+
+
+def test_every_claim_is_in_the_quick_lab_of_the_tests() -> None:
+    assert set(TRAINED).isdisjoint(KNOWN)
+    assert {*TRAINED, *KNOWN} == {claim.id for claim in all_claims()}
