@@ -7,8 +7,8 @@ from unicodedata import east_asian_width
 
 from pellucid.claims.bilingual import Language
 from pellucid.claims.evidence import Evidence, Figure, Record
-from pellucid.claims.names import word_of
 from pellucid.claims.rules import Verdict
+from pellucid.claims.table_words import word_of
 
 __all__ = ["COLOURS", "specification", "svg"]
 

@@ -14,8 +14,9 @@ from pellucid.claims.catalogue import TOPICS, topic_of
 from pellucid.claims.charts import COLOURS, specification, svg
 from pellucid.claims.evidence import Evidence, Measured
 from pellucid.claims.lab import Outcome
-from pellucid.claims.names import name_of, word_of
+from pellucid.claims.names import name_of
 from pellucid.claims.rules import Judged, Verdict
+from pellucid.claims.table_words import word_of
 from pellucid.storage.files import write_text
 
 __all__ = ["VERDICTS", "markdown", "number", "page", "terminal_lines", "write_report"]

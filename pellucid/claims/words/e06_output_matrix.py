@@ -1,6 +1,7 @@
 """E6: after training W_out can be thrown away."""
 
 from itertools import combinations
+from pathlib import Path
 
 import numpy
 
@@ -10,10 +11,12 @@ from pellucid.claims.demo_text import demo_vectors, noun_uses
 from pellucid.claims.evidence import Evidence, Figure, over_seeds
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.texts import SEEDS
-from pellucid.evaluation.word_vectors import similarity_correlation, spearman
+from pellucid.evaluation.word_vectors import analogy_accuracy, similarity_correlation, spearman
 from pellucid.word2vec import WordVectors
 
 __all__ = ["CLAIM", "measure", "spaces"]
+
+_SHORT = {"W_in": "in", "W_out": "out", "W_in + W_out": "sum"}
 
 
 def spaces(vectors: WordVectors) -> dict[str, WordVectors]:
@@ -38,23 +41,33 @@ def _of_nouns(vectors: WordVectors) -> float:
     return spearman([cosines[place[a], place[b]] for a, b in pairs], alike) or 0.0
 
 
+def _judged(space: WordVectors, similarity: Path) -> float:
+    return similarity_correlation(space, similarity).spearman or 0.0
+
+
+def _own(folder: Path | None, *names: str) -> Path | None:
+    """Return the user's folder if it has all these files."""
+    return folder if folder is not None and all((folder / name).is_file() for name in names) else None
+
+
 def measure(budget: Budget, seed: int) -> Evidence:
     """Score the three spaces by similarity: the user's, of vectors of the user's text, or that of the demo language."""
     found: dict[str, list[float]] = {}
+    analogies: dict[str, list[float]] = {}
     records = []
-    own = budget.data is not None and all((budget.data / name).is_file() for name in ("text.txt", "similarity.tsv"))
+    own = _own(budget.data, "text.txt", "similarity.tsv")
     for number in budget.every_seed(seed):
-        if own and budget.data is not None:
-            vectors = WordVectors.train(budget.data / "text.txt", d=100, epochs=budget.steps, seed=number)
+        if own is not None:
+            vectors = WordVectors.train(own / "text.txt", d=100, epochs=budget.steps, seed=number)
         else:
             vectors = demo_vectors("zh", budget.size, number, epochs=budget.steps)
         for name, space in spaces(vectors).items():
-            if own and budget.data is not None:
-                value = similarity_correlation(space, budget.data / "similarity.tsv").spearman or 0.0
-            else:
-                value = _of_nouns(space)
+            value = _of_nouns(space) if own is None else _judged(space, own / "similarity.tsv")
             found.setdefault(name, []).append(value)
             records.append({"space": name, "seed": str(number), "correlation": value})
+            if own is not None and (own / "analogies.txt").is_file():
+                right = analogy_accuracy(space, own / "analogies.txt", restrict=30_000).total.accuracy or 0.0
+                analogies.setdefault(name, []).append(right)
     titles = {
         "space": Text("space", "空间"),
         "correlation": Text("rank correlation with similarity", "与相似度的秩相关"),
@@ -65,11 +78,13 @@ def measure(budget: Budget, seed: int) -> Evidence:
         "correlation_out": over_seeds(found["W_out"]),
         "correlation_sum": over_seeds(found["W_in + W_out"]),
         "in_less_sum": over_seeds(a - b for a, b in zip(found["W_in"], found["W_in + W_out"], strict=True)),
+        **{f"analogies_{_SHORT[name]}": over_seeds(values) for name, values in analogies.items()},
     }
     note = Text(
         "Similarity is that of the demo language's nouns: the share of verbs and adjectives that both can stand with; "
-        "text.txt and similarity.tsv in --data replace it.",
-        "相似度取自演示语言的名词：两者可共用的动词与形容词的比例；--data 中的 text.txt 与 similarity.tsv 可替代之。",
+        "text.txt and similarity.tsv in --data replace it, and analogies.txt adds questions of analogy.",
+        "相似度取自演示语言的名词：两者可共用的动词与形容词的比例；--data 中的 text.txt 与 similarity.tsv 可替代之，"
+        "analogies.txt 则加上类比题。",
     )
     return Evidence(numbers, records, Figure("bar", "space", "correlation", "seed", titles), () if own else (note,))
 
