@@ -73,5 +73,5 @@ CLAIM = Claim(
     ),
     sources=("Vaswani et al. 2017, §3.2", "Kitaev et al. 2020, Reformer"),
     run=measure,
-    effort=Effort(Budget(seeds=3, steps=250), Budget(seeds=5, steps=1_000)),
+    effort=Effort(Budget(seeds=3, steps=150), Budget(seeds=5, steps=1_000)),
 )

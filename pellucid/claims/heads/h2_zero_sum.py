@@ -57,5 +57,5 @@ CLAIM = Claim(
     ),
     sources=("Vaswani et al. 2017, §3.2.2", "Michel et al. 2019, Are Sixteen Heads Really Better than One?"),
     run=measure,
-    effort=Effort(Budget(seeds=3, steps=300), Budget(seeds=5, steps=1_500)),
+    effort=Effort(Budget(seeds=3, steps=200), Budget(seeds=5, steps=1_500)),
 )

@@ -39,14 +39,15 @@ def _loss_of_step(model: DecoderOnly, train: Tensor, draw: torch.Generator, mask
     return _loss(model, train[torch.randint(len(train), (64,), generator=draw)], masked)
 
 
-def _writing_loss(model: DecoderOnly, ids: Tensor) -> float:
+def _writing_loss(model: DecoderOnly, ids: Tensor, masked: bool) -> float:
     """Return the loss of the next word given only what stands before it: as in writing, nothing follows yet."""
     total, words = 0.0, 0
     with torch.no_grad():
         for step in range(1, ids.shape[1]):
             rows = ids[ids[:, step] != PAD]
             if len(rows):
-                logits = model(rows[:, :step], may_attend=everyone(step))[:, -1]
+                mask = causal(step) if masked else everyone(step)
+                logits = model(rows[:, :step], may_attend=mask)[:, -1]
                 total += float(F.cross_entropy(logits, rows[:, step], reduction="sum"))
                 words += len(rows)
     return total / words
@@ -69,7 +70,7 @@ def measure(budget: Budget, seed: int, unmasked: bool = True) -> Evidence:
             curve = fit(model, partial(_loss_of_step, model, train, draw, masked), budget.steps)
             with torch.no_grad():
                 given = float(_loss(model, test, masked))
-            written = _writing_loss(model, test)
+            written = _writing_loss(model, test, masked)
             found.setdefault(f"{name}, training", []).append(given)
             found.setdefault(f"{name}, writing", []).append(written)
             if number == seed:

@@ -117,5 +117,5 @@ CLAIM = Claim(
         "Kazemnejad et al. 2023, The Impact of Positional Encoding on Length Generalization",
     ),
     run=measure,
-    effort=Effort(Budget(seeds=3, steps=80), Budget(seeds=5, steps=500)),
+    effort=Effort(Budget(seeds=3, steps=60), Budget(seeds=5, steps=300)),
 )

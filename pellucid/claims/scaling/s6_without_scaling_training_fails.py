@@ -11,14 +11,15 @@ from pellucid.claims.variations.unscaled import without_scaling
 
 __all__ = ["CLAIM", "measure"]
 
-_WIDTHS = (16, 64, 256)
+_WIDTHS = (16, 256, 64)  # the last only in the whole lab
 
 
 def measure(budget: Budget, seed: int) -> Evidence:
     """Train one-head readers of several widths with and without the scaling, at two learning rates."""
     kinds = {"scaled": lambda model: model, "not scaled": without_scaling}
     found: dict[tuple[str, int, float], list[float]] = {}
-    for width in _WIDTHS:
+    widths = sorted(_WIDTHS[: budget.size])
+    for width in widths:
         for rate in (1e-3, 5e-3):
             for number in budget.every_seed(seed):
                 for kind, change in kinds.items():
@@ -55,7 +56,7 @@ def measure(budget: Budget, seed: int) -> Evidence:
         "scores": Text("scores", "分数"),
         "learning_rate": Text("learning rate", "学习率"),
     }
-    numbers = {f"lost_without_scaling_d_{width}": over_seeds(lost(width)) for width in _WIDTHS}
+    numbers = {f"lost_without_scaling_d_{width}": over_seeds(lost(width)) for width in widths}
     return Evidence(numbers, records, Figure("bar", "d_k", "accuracy", "scores", titles, column="learning_rate"))
 
 
@@ -70,9 +71,8 @@ CLAIM = Claim(
     equation="softmax(Q Kᵀ) instead of softmax(Q Kᵀ / √d_k)",
     measured=Text(
         "associative recall by one head of 16, 64 and 256 numbers, learning rates 1e-3 and 5e-3: accuracy lost "
-        "without the "
-        "scaling at the better learning rate",
-        "单头（宽 16、64、256）联想回忆，学习率 1e-3 与 5e-3：取较好学习率时，不缩放少对多少",
+        "without the scaling at the better learning rate (size: how many of the widths)",
+        "单头（宽 16、64、256）联想回忆，学习率 1e-3 与 5e-3：取较好学习率时，不缩放少对多少（size 为其中几种宽度）",
     ),
     rule=Rule(
         holds=(at_least("lost_without_scaling_d_256", 0.2, _FAILS, fails_at=0.05),),
@@ -97,5 +97,5 @@ CLAIM = Claim(
     ),
     sources=("Vaswani et al. 2017, §3.2.1", "Raffel et al. 2020, T5"),
     run=measure,
-    effort=Effort(Budget(seeds=3, steps=80), Budget(seeds=5, steps=600)),
+    effort=Effort(Budget(seeds=3, steps=60, size=2), Budget(seeds=3, steps=400, size=3)),
 )

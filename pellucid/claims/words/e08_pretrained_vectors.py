@@ -102,5 +102,5 @@ CLAIM = Claim(
     ),
     sources=("Collobert et al. 2011", "Qi et al. 2018, When and Why are Pre-trained Word Embeddings Useful for NMT?"),
     run=measure,
-    effort=Effort(Budget(seeds=3, steps=120, size=3_000), Budget(seeds=5, steps=400, size=10_000)),
+    effort=Effort(Budget(seeds=3, steps=90, size=3_000), Budget(seeds=5, steps=400, size=10_000)),
 )
