@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -104,11 +104,17 @@ def run_claim(claim: Claim, *, quick: bool = False, seed: int = 1, data: Path | 
 def judged_outcome(
     claim: Claim, evidence: Evidence | None, missing: Text | None, *, quick: bool, seed: int, seconds: float
 ) -> Outcome:
-    """Return what follows from evidence by the claim's rule; without evidence the claim was not run."""
+    """Return what follows from evidence by the claim's rule; without evidence the claim was not run.
+
+    A training that was shrunken cannot refute: that so little of it did not do something says nothing of more.
+    """
     if evidence is None:
         return Outcome(claim, "not-run", (), None, missing, quick, seed, seconds)
     ruling = claim.rule.judge(evidence.numbers)
-    return Outcome(claim, ruling.verdict, ruling.judged, evidence, None, quick, seed, seconds)
+    found = Outcome(claim, ruling.verdict, ruling.judged, evidence, None, quick, seed, seconds)
+    if found.verdict == "refuted" and found.shrunken and claim.trains:
+        return replace(found, verdict="not-settled")
+    return found
 
 
 def run_claims(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pellucid.claims import Rule, find_claims, run_claims
 from pellucid.claims.bilingual import Text
-from pellucid.claims.evidence import Figure, Measured
+from pellucid.claims.evidence import Evidence, Figure, Measured, exactly
 from pellucid.claims.lab import Outcome, judged_outcome
 from pellucid.claims.report import markdown
 from pellucid.claims.rules import at_most
@@ -54,3 +54,20 @@ def test_no_verdict_is_stored(tmp_path: Path) -> None:
     changed = dataclasses.replace(outcomes[0].claim, rule=impossible)
     again = judged_outcome(changed, outcomes[0].evidence, None, quick=True, seed=1, seconds=0.0)
     assert again.verdict == "refuted" != outcomes[0].verdict
+
+
+def test_a_shrunken_training_cannot_refute() -> None:
+    (trained,), (exact,) = find_claims(["T5"]), find_claims(["K1"])
+    for claim, quick, verdict in (
+        (trained, True, "not-settled"),
+        (trained, False, "refuted"),
+        (exact, True, "refuted"),
+    ):
+        against = {
+            test.number: exactly(x=test.fails_at + (1 if test.relation == "at most" else -1))["x"]
+            for test in claim.rule.tests
+        }
+        evidence = Evidence(against, [{"x": 1, "y": 1}], Figure("line", "x", "y"))
+        found = judged_outcome(claim, evidence, None, quick=quick, seed=1, seconds=0.0)
+        assert found.verdict == verdict
+        assert found.judged[0].passed is False

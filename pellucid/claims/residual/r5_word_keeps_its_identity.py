@@ -121,5 +121,5 @@ CLAIM = Claim(
         "nostalgebraist 2020, Interpreting GPT: the Logit Lens",
     ),
     run=measure,
-    effort=Effort(Budget(seeds=3, steps=180), Budget(seeds=3, steps=1_500)),
+    effort=Effort(Budget(seeds=3, steps=220), Budget(seeds=3, steps=1_500)),
 )
