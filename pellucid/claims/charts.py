@@ -73,7 +73,9 @@ def _encoding(figure: Figure, rows: list[dict[str, Any]], language: Language) ->
     encoding: dict[str, Any] = {
         "x": altair.X(f"{figure.x}:N", title=_title(figure, figure.x, language), sort=None, axis=_axis(figure, rows))
         if x_kind == "N"
-        else altair.X(f"{figure.x}:Q", title=_title(figure, figure.x, language), scale=x_scale),
+        else altair.X(
+            f"{figure.x}:Q", title=_title(figure, figure.x, language), scale=x_scale, axis=_counts(figure, rows)
+        ),
         "y": altair.Y(f"{figure.y}:N", title=_title(figure, figure.y, language), sort=None)
         if y_kind == "N"
         else altair.Y(f"{figure.y}:Q", title=_title(figure, figure.y, language), scale=y_scale),
@@ -120,6 +122,16 @@ def _axis(figure: Figure, rows: list[dict[str, Any]]) -> Any:
     longest = max(sum(2 if east_asian_width(letter) in "WF" else 1 for letter in word) for word in words)
     room = (_WIDTH_OF_PARTS if figure.column else _WIDTH) / len(words)
     return altair.Axis(labelAngle=0 if 6 * longest < room else -35, labelLimit=180)
+
+
+def _counts(figure: Figure, rows: list[dict[str, Any]]) -> Any:
+    """Return an axis with a tick at each whole number, where there are only a few."""
+    import altair
+
+    values = sorted({row[figure.x] for row in rows if row[figure.x] is not None})
+    if len(values) <= _LABELLED and all(isinstance(value, int) for value in values):
+        return altair.Axis(values=values, format="d")
+    return altair.Axis()
 
 
 def _title(figure: Figure, name: str, language: Language) -> str:
