@@ -151,5 +151,5 @@ CLAIM = Claim(
         "Briakou et al. 2023, Searching for Needles in a Haystack",
     ),
     run=measure,
-    effort=Effort(Budget(seeds=3, steps=120, size=30), Budget(seeds=3, steps=2_000, size=100)),
+    effort=Effort(Budget(seeds=3, steps=220, size=20), Budget(seeds=3, steps=1_500, size=100)),
 )
