@@ -45,7 +45,7 @@ def usable_documents(files: Sequence[Path], options: TextOptions) -> Iterator[Do
             console.say(f"{file}: {_ENDS[cut]} is a document (--documents {cut})")
         for raw in read_documents(file, cut):
             for fault in raw.faults:
-                if fault.check not in MENDED | {"control-character"}:
+                if fault.check not in MENDED | {"control-character", "blank"}:  # that nothing follows is probable, too
                     raise UserError(
                         fault.message,
                         where=str(fault.place),

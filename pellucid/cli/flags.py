@@ -30,6 +30,9 @@ Settings = Annotated[Mapping[str, str] | None, Parameter(parse=False)]
 """Type of a command's keyword argument `settings`: `--section.field value` of the command line, values as typed."""
 
 
+_MOST_THREADS = 1024  # beyond, the process ends without a word where the system gives no more
+
+
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class Flags:
@@ -45,13 +48,16 @@ class Flags:
         """Make the flags hold for this process.
 
         Raises:
-            UsageError: for fewer than one thread.
+            UsageError: for fewer than one thread, or more than an operating system gives.
         """
         console.set_quiet(self.quiet)
         if self.threads is None:
             return
         if self.threads < 1:
             raise UsageError(f"expected at least one thread, got {self.threads}", where="--threads")
+        most = max(_MOST_THREADS, os.cpu_count() or 1)
+        if self.threads > most:
+            raise UsageError(f"expected at most {most:,} threads, got {self.threads:,}", where="--threads")
         # Not Numba's: it refuses to go on when its variable changes in a running process; our kernels have one thread.
         for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"):
             os.environ[name] = str(self.threads)

@@ -114,8 +114,10 @@ def _before(documents: Iterator[Document], borders: list[int]) -> Iterator[Docum
     """Yield documents up to where their ends are held out: a line end, where there is one."""
     for number, before, part in _numbered(documents):
         place = _cut(part.text, borders[number] - before)
-        if place >= len(part.text):
-            yield part._replace(ends=part.ends or before + len(part.text) >= borders[number])
+        if place >= len(part.text) and not part.ends and before + len(part.text) >= borders[number]:
+            yield part._replace(text=part.text.rstrip("\n"), ends=True)
+        elif place >= len(part.text):
+            yield part
         elif place > 0:
             yield part._replace(text=part.text[:place].rstrip("\n"), ends=True)
 

@@ -156,10 +156,13 @@ def _of_objects(file: str) -> Iterator[RawDocument]:
             if not isinstance(value, str):
                 what = "no text in the field" if name in record else "no field"
                 faults += (Fault("json", place, f"{what} {name}; expected text, or prompt and completion"),)
+                break  # a line is wrong once
             elif not is_unicode(value):
                 faults += (Fault("encoding", place, f"half a character (a lone surrogate) in {name}"),)
         texts, mended = _cleaned_fields([str(record.get(name, "")) for name in names], place)
         prompt, text = texts if len(texts) == 2 else ("", texts[0])
+        if prompt.strip() and not text.strip() and not faults:
+            faults = (Fault("blank", place, "the completion is blank"),)
         if text.strip() or faults:
             yield RawDocument(Document(text, place, prompt), faults + mended)
 

@@ -15,6 +15,7 @@ TEXT_CHECKS = (
     "encoding",
     "json",
     "empty",
+    "blank",
     "duplicate",
     "leak",
     "bom",

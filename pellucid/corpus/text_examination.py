@@ -195,7 +195,8 @@ class _Judge:
             told.add(fault.check)
             shown = "" if mended else f": {excerpt(document.prompt or document.text)}" * bool(document.text)
             self._tally.note(fault.check, fault.place, fault.message + shown)
-            good = good and mended and self._options.level(fault.check) != "drop"
+            level = self._options.level(fault.check)
+            good = good and level != "drop" and (mended or level == "warn")
         return good and self._stands(document, "mojibake", mojibake_in(document.text))
 
     def _stands(self, document: Document, check: str, message: str) -> bool:

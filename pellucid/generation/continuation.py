@@ -143,9 +143,9 @@ class Continuation:
     def take(self, logits: Logits) -> str:
         """Draw the next token from the logits after the last one; return the text that this releases."""
         assert self.finish is None, "a continuation that has ended"
+        normaliser = log_normaliser(logits)
         distribution = self._distribution(logits)
         number = draw(distribution, float(self._random.random())) if self._config.temperature else distribution.ids[0]
-        normaliser = log_normaliser(logits)
         self.drawn.append(_odds(int(number), logits, normaliser, distribution))
         if self._config.alternatives:
             best = numpy.argsort(-logits, kind="stable")[: self._config.alternatives].tolist()

@@ -1,7 +1,7 @@
 """A prompt in, text out; and how probable a given text is."""
 
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from pellucid.corpus.counts import counted
@@ -114,9 +114,12 @@ class LanguageModel:
             UserError: for a setting that does not exist or does not fit, and for a prompt that is longer than the
                 context, unless `sliding` is set.
         """
+        if not isinstance(prompt, str) and not isinstance(prompt, Iterable):
+            raise _no_text(prompt, "a text or a list of texts", "generate")
         texts = [prompt] if isinstance(prompt, str) else list(prompt)
-        if not all(isinstance(one, str) for one in texts):
-            raise UserError("expected a text or a list of texts", where="generate")
+        for one in texts:
+            if not isinstance(one, str):
+                raise _no_text(one, "a text or a list of texts", "generate")
         found = self._continue(texts, [self.prompt_ids(text) for text in texts], self.settings(**settings), on_progress)
         return found[0] if isinstance(prompt, str) else found
 
@@ -130,6 +133,8 @@ class LanguageModel:
         Raises:
             UserError: as `generate`.
         """
+        if not isinstance(prompt, str):
+            raise _no_text(prompt, "one text", "stream")
         return self._stream(prompt, self.prompt_ids(prompt), self.settings(**settings))
 
     def chat(self, messages: Sequence[Message], **settings: Any) -> Generation:
@@ -194,6 +199,9 @@ class LanguageModel:
             UserError: if the model has nothing that a text could begin with and `given` is empty; for a stride that
                 leaves tokens out.
         """
+        for one in (text, given):
+            if not isinstance(one, str):
+                raise _no_text(one, "one text, and perhaps one given before it", "score")
         before, scored = self._split_ids(text, given)
         begin = self.begin_ids(always=not before)
         return self.score_ids(
@@ -378,6 +386,10 @@ class LanguageModel:
     def _odds(self, drawn: Drawn) -> TokenOdds:
         (piece,) = self.tokenizer.pieces_of_ids([drawn.id])
         return TokenOdds(drawn.id, piece.display, drawn.log_prob, drawn.sampling_log_prob)
+
+
+def _no_text(value: object, expected: str, where: str) -> UserError:
+    return UserError(f"expected {expected}, got {type(value).__name__}", where=where)
 
 
 def _seed(config: SamplingConfig) -> int:

@@ -12,14 +12,25 @@ from typing import NamedTuple
 import numpy
 from numpy.typing import NDArray
 
+from pellucid.errors import UserError
 from pellucid.generation.sampling_config import SamplingConfig
 
-__all__ = ["Distribution", "Logits", "draw", "greedy", "log_normaliser", "penalised", "sampling_distribution"]
+__all__ = [
+    "Distribution",
+    "Logits",
+    "draw",
+    "greedy",
+    "log_normaliser",
+    "no_numbers",
+    "penalised",
+    "sampling_distribution",
+]
 
 Logits = NDArray[numpy.float32]
 """Scores of every token to come next, before the softmax, [vocab_size]; nats."""
 
 _COLDEST = 1e-30  # temperature below which nothing changes but that numbers overflow
+_LARGEST = 1e30  # a penalised logit: what is beyond would overflow, and is as certain or as impossible
 _ROUNDING = 1e-6  # a sum of probabilities that comes so near top_p has reached it: logits are float32
 
 
@@ -43,9 +54,23 @@ class Distribution(NamedTuple):
 
 
 def log_normaliser(logits: Logits) -> float:
-    """Return the logarithm of the sum of exponentials: a logit minus this is the model's log-probability."""
+    """Return the logarithm of the sum of exponentials: a logit minus this is the model's log-probability.
+
+    Raises:
+        UserError: if they are no numbers.
+    """
     highest = logits.max()
+    if not numpy.isfinite(highest):
+        raise no_numbers()
     return float(highest) + float(numpy.log(numpy.exp(logits - highest).sum(dtype=numpy.float64)))
+
+
+def no_numbers() -> UserError:
+    """Return what to tell where a model computes NaN or infinities."""
+    return UserError(
+        "the model gives no probabilities: what it computes are no finite numbers",
+        hint="Its weights are damaged; copy or import the model again.",
+    )
 
 
 def penalised(logits: Logits, counted: Sequence[int], penalty: float) -> Logits:
@@ -65,8 +90,10 @@ def penalised(logits: Logits, counted: Sequence[int], penalty: float) -> Logits:
     """
     ids = numpy.unique(numpy.asarray(counted, dtype=numpy.int64))
     changed = logits.copy()
-    old = changed[ids]
-    changed[ids] = numpy.where(old > 0, old / penalty, old * penalty)
+    old = changed[ids].astype(numpy.float64)
+    with numpy.errstate(over="ignore"):
+        penalised = numpy.where(old > 0, old / penalty, old * penalty)
+    changed[ids] = numpy.clip(penalised, -_LARGEST, _LARGEST)
     return changed
 
 
@@ -116,10 +143,11 @@ def _most_probable(weights: NDArray[numpy.float64], count: int) -> NDArray[numpy
 def _nucleus(weights: NDArray[numpy.float64], share: float) -> NDArray[numpy.int64]:
     """Return the places of the fewest highest that have `share` of the sum, ascending; at least one.
 
-    Those below (1 − share) / n of it together have less than 1 − share: none of them is needed, and the sort is spared.
+    Those below (1 − share) / 2n of it together have less than half of 1 − share: none of them is needed, and the sort
+    is spared. Without the half, rounding could leave none of n that are equal.
     """
     total = weights.sum()
-    candidates = numpy.flatnonzero(weights >= (1 - share) / len(weights) * total)
+    candidates = numpy.flatnonzero(weights >= (1 - share) / (2 * len(weights)) * total)
     order = candidates[numpy.argsort(-weights[candidates], kind="stable")]
     sums = weights[order].cumsum()
     count = 1 + int(sums.searchsorted((share - _ROUNDING) * total, side="left"))

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from pellucid.generation.continuation import Window
 from pellucid.generation.decoder import read_rows
+from pellucid.generation.sampling import no_numbers
 from pellucid.models.decoder_only import DecoderOnly
 
 __all__ = ["Reading", "TextScore", "TokenScore", "log_probs_of", "windows"]
@@ -131,7 +132,10 @@ def _score(model: DecoderOnly, batch: Sequence[_Job]) -> list[list[float]]:
     wanted = torch.zeros(len(batch), most, dtype=torch.int64, device=device)
     for row, job in zip(wanted, batch, strict=True):
         row[most - len(job.scored) :] = torch.tensor(list(job.scored), device=device)
-    log_probs = _log_probs(model, states, wanted).tolist()
+    found = _log_probs(model, states, wanted)
+    if not torch.isfinite(found).all():
+        raise no_numbers()
+    log_probs = found.tolist()
     return [row[most - len(job.scored) :] for row, job in zip(log_probs, batch, strict=True)]
 
 

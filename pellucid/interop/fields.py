@@ -1,6 +1,6 @@
 """Settings out of other people's files: asked for by name, and doubted before they are believed."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -9,6 +9,8 @@ from pellucid.errors import UserError
 from pellucid.models.decoder_only_config import DecoderOnlyConfig
 
 __all__ = ["Fields", "decoder_config"]
+
+_LARGEST = 10**18  # no setting of any model is beyond
 
 
 class Fields:
@@ -45,6 +47,52 @@ class Fields:
         """
         return float(self._number(name, (int, float), default))
 
+    def flag(self, name: str, default: bool) -> bool:
+        """Return yes or no.
+
+        Raises:
+            UserError: if it is something else.
+        """
+        value = self.get(name)
+        if value is None:
+            return default
+        if not isinstance(value, bool):
+            raise self.refusal(
+                f"{self.prefix}{name} is {value!r}, expected true or false",
+                "The file may be of another kind of model, or damaged.",
+            )
+        return value
+
+    def inner(self, *names: str) -> "Fields":
+        """Return the settings that the first of these names holds; none where none of them is there.
+
+        Raises:
+            UserError: if it holds something else.
+        """
+        for name in names:
+            value = self.get(name)
+            if value and not isinstance(value, Mapping):
+                raise self.refusal(
+                    f"{self.prefix}{name} is {value!r}, expected settings with names", "The file may be damaged."
+                )
+            if value:
+                return Fields(value, self.where)
+        return Fields({}, self.where)
+
+    def family(self, name: str, known: Collection[str]) -> str:
+        """Return which family of models it is, one of those known.
+
+        Raises:
+            UserError: if it is another.
+        """
+        value = self.values.get(name)
+        if not isinstance(value, str) or value not in known:
+            raise self.refusal(
+                f"the architecture {value} is not known; known are {', '.join(sorted(known))}",
+                "Other architectures compute something else, so their weights would not mean the same.",
+            )
+        return value
+
     def expect(self, name: str, *allowed: object) -> None:
         """Check that a setting, where it is given, has one of the values that Pellucid computes with.
 
@@ -67,7 +115,7 @@ class Fields:
         value = self.get(name)
         if value is None and default is not None:
             return default
-        if not isinstance(value, kinds) or isinstance(value, bool):
+        if not isinstance(value, kinds) or isinstance(value, bool) or abs(value) > _LARGEST:
             found = "is missing" if value is None else f"is {value!r}, expected a number"
             raise self.refusal(f"{self.prefix}{name} {found}", "The file may be of another kind of model, or damaged.")
         return value

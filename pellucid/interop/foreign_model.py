@@ -113,6 +113,11 @@ def renamed_weights(shape: Shape, tensors: ForeignTensors) -> Iterator[tuple[str
                 f"expected {list(expected)}",
                 hint="The file says it holds a model of other sizes; it may be damaged.",
             )
+        if not torch.isfinite(weight.sum(dtype=torch.float64)):
+            raise UserError(
+                f"the tensor {theirs} holds NaN or infinities, with which nothing can be computed",
+                hint="The file is damaged; copy or download it again.",
+            )
         yield ours, weight.contiguous()
 
 
@@ -121,6 +126,7 @@ _Arrange: TypeAlias = Callable[[Tensor], Tensor]
 
 def _sought(shape: Shape, tensors: ForeignTensors) -> dict[str, tuple[str, torch.Size, _Arrange]]:
     """Return, for each weight of ours, the tensor it comes from, its shape, and how it is arranged."""
+    _check_blocks(shape, tensors)
     with torch.device("meta"):  # shapes only, no memory
         model = DecoderOnly(shape.config, shape.vocab_size, None)
     sought = {}
@@ -133,6 +139,16 @@ def _sought(shape: Shape, tensors: ForeignTensors) -> dict[str, tuple[str, torch
             )
         sought[ours] = theirs, weight.shape, _arrangement(shape, ours, theirs)
     return sought
+
+
+def _check_blocks(shape: Shape, tensors: ForeignTensors) -> None:
+    """Refuse a model with more blocks than there are tensors for, before so many are built."""
+    first = f"{shape.layout.block.format(n=shape.config.n_layers - 1)}."
+    if not any(name.startswith(first) for name in tensors):
+        raise UserError(
+            f"the tensor {first}* is missing: the model is said to have {shape.config.n_layers:,} blocks",
+            hint="The file may be cut off, or only a part of a model (an adapter, one of several files).",
+        )
 
 
 def _their_name(layout: Layout, ours: str) -> str:

@@ -18,7 +18,16 @@ from pellucid.interop.gguf_tokenizer import gguf_text
 __all__ = ["MAGIC", "read_gguf"]
 
 MAGIC = b"GGUF"
-_DAMAGE = (ValueError, KeyError, IndexError, TypeError, OverflowError, struct.error, UnicodeDecodeError)
+_DAMAGE = (
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    AssertionError,
+    ArithmeticError,
+    MemoryError,
+    struct.error,
+)
 
 
 def read_gguf(path: Path) -> ForeignModel:
@@ -48,7 +57,7 @@ def read_gguf(path: Path) -> ForeignModel:
             hint="Join them with llama.cpp's `llama-gguf-split --merge`, then import the whole.",
         )
     shape = gguf_shape(settings, tensors, str(path))
-    name = str(settings.get("general.name") or path.stem)
+    name = "".join(sign if sign.isprintable() else " " for sign in str(settings.get("general.name") or path.stem))
     precision = formats.most_common(1)[0][0] if formats else ""
     return ForeignModel(name, precision, shape, tensors, gguf_text(settings, str(path)))
 

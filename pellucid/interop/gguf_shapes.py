@@ -32,14 +32,8 @@ def gguf_shape(settings: Mapping[str, Any], tensors: ForeignTensors, where: str)
     Raises:
         UserError: for a family that is not known, or a setting that would change what the model says.
     """
-    family = settings.get("general.architecture")
-    fields = Fields(settings, where, f"{family}.")
-    if family not in _FAMILIES:
-        raise fields.refusal(
-            f"the architecture {family} is not known; known are {', '.join(sorted(map(str, _FAMILIES)))}",
-            "Other architectures compute something else, so their weights would not mean the same.",
-        )
-    return _FAMILIES[family](fields, tensors)
+    family = Fields(settings, where).family("general.architecture", _FAMILIES)
+    return _FAMILIES[family](Fields(settings, where, f"{family}."), tensors)
 
 
 def _gpt2(fields: Fields, tensors: ForeignTensors) -> Shape:
@@ -70,7 +64,7 @@ def _qwen3(fields: Fields, tensors: ForeignTensors) -> Shape:
 
 def _llama_like(fields: Fields, tensors: ForeignTensors, **choices: Any) -> Any:
     sizes = _sizes(fields, tensors)
-    head = fields.get("attention.key_length") or sizes["d_model"] // sizes["n_heads"]
+    head = fields.whole("attention.key_length", sizes["d_model"] // max(1, sizes["n_heads"]))
     fields.expect("attention.value_length", head)
     fields.expect("rope.dimension_count", head)
     fields.expect("rope.scaling.type", "none")
@@ -127,7 +121,7 @@ def _vocab_size(fields: Fields) -> int:
     return fields.whole("vocab_size", len(tokens) if isinstance(tokens, list) else None)
 
 
-_FAMILIES: dict[object, Callable[[Fields, ForeignTensors], Shape]] = {
+_FAMILIES: dict[str, Callable[[Fields, ForeignTensors], Shape]] = {
     "gpt2": _gpt2,
     "llama": _llama,
     "qwen2": _qwen2,

@@ -6,11 +6,12 @@ would become other ids than the model was trained on.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from pellucid.errors import UserError
 from pellucid.interop.foreign_model import TokenizerFiles
-from pellucid.tokenizers.imported import SPACE_MARK, SpecialIds
+from pellucid.tokenizers.imported import SpecialIds
+from pellucid.tokenizers.layouts import SPACE_MARK
 
 __all__ = ["gguf_text"]
 
@@ -49,7 +50,7 @@ def gguf_text(settings: Mapping[str, Any], where: str) -> TokenizerFiles:
     """
     kind = settings.get("tokenizer.ggml.model")
     tokens, kinds = settings.get("tokenizer.ggml.tokens"), settings.get("tokenizer.ggml.token_type")
-    if not isinstance(tokens, list) or not tokens or not isinstance(kinds, list) or len(kinds) != len(tokens):
+    if not _all_are(tokens, str) or not tokens or not _all_are(kinds, int) or len(kinds) != len(tokens):
         raise _refusal("the file has no vocabulary, or one without the kinds of its tokens", where)
     warnings: tuple[str, ...] = ()
     name = settings.get("tokenizer.ggml.pre")
@@ -64,6 +65,7 @@ def gguf_text(settings: Mapping[str, Any], where: str) -> TokenizerFiles:
     content["added_tokens"] = _added(tokens, kinds)
     adds_start = settings.get("tokenizer.ggml.add_bos_token", kind == "llama" or name in _WHOLE_WORDS)
     start = settings.get("tokenizer.ggml.bos_token_id")
+    start = start if isinstance(start, int) else None
     special = SpecialIds(start, _ends(tokens, kinds, settings), start is not None and bool(adds_start))
     template = settings.get("tokenizer.chat_template")
     return TokenizerFiles(content, special, template if isinstance(template, str) else None, warnings)
@@ -75,8 +77,8 @@ def _byte_level(tokens: Sequence[str], merges: Any, name: str, where: str) -> di
             f"the rule {name}, by which text is cut into words, is not known; known are {', '.join(sorted(_WORDS))}",
             where,
         )
-    if not isinstance(merges, list):
-        raise _refusal("the file has no merges", where)
+    if not _all_are(merges, str):
+        raise _refusal("the file has no merges, or some that are no text", where)
     cuts = [
         {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
         for pattern in _WORDS[name]
@@ -98,7 +100,7 @@ def _byte_level(tokens: Sequence[str], merges: Any, name: str, where: str) -> di
 def _marked(tokens: Sequence[str], kinds: Sequence[int], settings: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return a tokenizer in SentencePiece's manner, which joins the two neighbours that make the best-scored piece."""
     scores = settings.get("tokenizer.ggml.scores")
-    if not isinstance(scores, list) or len(scores) != len(tokens):
+    if not _all_are(scores, (int, float)) or len(scores) != len(tokens):
         raise _refusal("the file has no scores of its tokens", where)
     mark = {"type": "Replace", "pattern": {"String": " "}, "content": SPACE_MARK}
     first = {"type": "Prepend", "prepend": SPACE_MARK}
@@ -182,6 +184,11 @@ def _pair(merge: str, where: str) -> tuple[str, str]:
     if not space:
         raise _refusal(f"the merge {merge!r} has no two parts", where)
     return left, right
+
+
+def _all_are(values: Any, kind: type | tuple[type, ...]) -> TypeGuard[list[Any]]:
+    """Tell whether it is a list of nothing else."""
+    return isinstance(values, list) and all(isinstance(value, kind) for value in values)
 
 
 def _refusal(what: str, where: str) -> UserError:

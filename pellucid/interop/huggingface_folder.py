@@ -15,7 +15,7 @@ from pellucid.interop.huggingface_shapes import huggingface_shape
 from pellucid.storage.model_folder import read_json
 from pellucid.storage.tensors import read_shapes
 from pellucid.tokenizers.chat_template import CHAT_TEMPLATE
-from pellucid.tokenizers.imported import SpecialIds, starts_with
+from pellucid.tokenizers.imported import SpecialIds, check_form, starts_with
 
 __all__ = ["read_huggingface_folder"]
 
@@ -56,7 +56,20 @@ def _weight_files(folder: Path) -> list[Path]:
         parts = read_json(index).get("weight_map")
         if not isinstance(parts, Mapping) or not parts:
             raise UserError("the index has no weight_map", where=str(index), hint="Copy the folder again.")
-        files = [folder / Path(str(name)).name for name in dict.fromkeys(parts.values())]
+        names = [name for name in parts.values() if isinstance(name, str)]
+        if len(names) < len(parts):
+            raise UserError(
+                "the weight_map of the index holds something that is no name of a file",
+                where=str(index),
+                hint="Copy the folder again.",
+            )
+        if outside := [name for name in names if name in ("", "..") or Path(name).name != name]:
+            raise UserError(
+                f"the index names a file outside the folder: {outside[0]!r}",
+                where=str(index),
+                hint="All files of a model stand beside its index; get the folder from where you trust it.",
+            )
+        files = [folder / name for name in dict.fromkeys(names)]
         if missing := [file.name for file in files if not file.is_file()]:
             raise UserError(
                 f"{missing[0]} is missing, one of the {len(files)} files of weights",
@@ -87,11 +100,12 @@ def _text(folder: Path, config: Mapping[str, Any]) -> TokenizerFiles:
             hint="Write it with `AutoTokenizer.from_pretrained(folder).save_pretrained(folder)` of transformers.",
         )
     content = read_json(path)
+    check_form(content)
     settings = _read_if_there(folder / "tokenizer_config.json")
     generation = _read_if_there(folder / "generation_config.json")
     numbers = {str(token["content"]): int(token["id"]) for token in content.get("added_tokens", ())}
-    start = _id_of(settings.get("bos_token"), numbers)
-    start = config.get("bos_token_id") if start is None else start
+    starts = [_id_of(settings.get("bos_token"), numbers), *_ids(config.get("bos_token_id"))]
+    start = next((number for number in starts if number is not None), None)
     ends = [
         *_ids(generation.get("eos_token_id")),
         *_ids(_id_of(settings.get("eos_token"), numbers)),
@@ -104,7 +118,12 @@ def _text(folder: Path, config: Mapping[str, Any]) -> TokenizerFiles:
 def _chat_template(folder: Path, settings: Mapping[str, Any]) -> str | None:
     path = folder / CHAT_TEMPLATE
     if path.is_file():
-        return path.read_text(encoding="utf-8")
+        try:
+            return path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UserError(
+                f"cannot read {CHAT_TEMPLATE}: {error}", where=str(path), hint="Copy the file again, or remove it."
+            ) from error
     template = settings.get("chat_template")
     if isinstance(template, list):  # several, for tools and retrieval; the plain one is called default
         named = {one.get("name"): one.get("template") for one in template if isinstance(one, Mapping)}
@@ -124,4 +143,4 @@ def _id_of(token: Any, numbers: Mapping[str, int]) -> int | None:
 
 def _ids(value: Any) -> list[int]:
     values = value if isinstance(value, list) else [value]
-    return [number for number in values if isinstance(number, int)]
+    return [number for number in values if isinstance(number, int) and not isinstance(number, bool)]

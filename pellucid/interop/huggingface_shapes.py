@@ -6,7 +6,6 @@ from typing import Any
 from pellucid.interop.fields import Fields, decoder_config
 from pellucid.interop.foreign_model import Shape
 from pellucid.interop.layouts import HUGGINGFACE_GPT2, HUGGINGFACE_LLAMA
-from pellucid.models.decoder_only_config import RotaryScaling
 
 __all__ = ["huggingface_shape"]
 
@@ -18,13 +17,7 @@ def huggingface_shape(config: Mapping[str, Any], where: str) -> Shape:
         UserError: for a family that is not known, or a setting that would change what the model says.
     """
     fields = Fields(config, where)
-    family = config.get("model_type")
-    if family not in _FAMILIES:
-        raise fields.refusal(
-            f"the architecture {family} is not known; known are {', '.join(sorted(map(str, _FAMILIES)))}",
-            "Other architectures compute something else, so their weights would not mean the same.",
-        )
-    return _FAMILIES[family](fields)
+    return _FAMILIES[fields.family("model_type", _FAMILIES)](fields)
 
 
 def _gpt2(fields: Fields) -> Shape:
@@ -45,14 +38,14 @@ def _gpt2(fields: Fields) -> Shape:
         norm_epsilon=fields.real("layer_norm_epsilon", 1e-5),
         activation="gelu_tanh",
         bias=True,
-        tie_embeddings=bool(fields.values.get("tie_word_embeddings", True)),
+        tie_embeddings=fields.flag("tie_word_embeddings", True),
     )
     return Shape("gpt2", config, fields.whole("vocab_size"), HUGGINGFACE_GPT2)
 
 
 def _llama(fields: Fields) -> Shape:
     fields.expect("pretraining_tp", 1)  # else projections are summed in slices
-    bias = bool(fields.get("attention_bias"))
+    bias = fields.flag("attention_bias", False)
     fields.expect("mlp_bias", bias)
     return _llama_like(fields, bias=bias)
 
@@ -85,7 +78,7 @@ def _llama_like(fields: Fields, **choices: Any) -> Shape:
         norm="rmsnorm",
         norm_epsilon=fields.real("rms_norm_eps", 1e-6),
         activation="swiglu",
-        tie_embeddings=bool(fields.get("tie_word_embeddings")),
+        tie_embeddings=fields.flag("tie_word_embeddings", False),
         **choices,
     )
     return Shape(str(fields.get("model_type")), config, fields.whole("vocab_size"), HUGGINGFACE_LLAMA, warnings)
@@ -93,10 +86,9 @@ def _llama_like(fields: Fields, **choices: Any) -> Shape:
 
 def _rotary(fields: Fields) -> dict[str, Any]:
     """Return base and scaling, which newer files keep together in rope_parameters."""
-    given = fields.get("rope_parameters") or fields.get("rope_scaling") or {}
-    rotary = Fields(given, fields.where, "")
+    rotary = fields.inner("rope_parameters", "rope_scaling")
     base = rotary.real("rope_theta", fields.real("rope_theta", 10_000.0))
-    kind = given.get("rope_type", given.get("type", "default"))
+    kind = rotary.values.get("rope_type", rotary.values.get("type", "default"))
     if kind == "default":
         return {"rope_base": base}
     if kind != "llama3":
@@ -104,12 +96,12 @@ def _rotary(fields: Fields) -> dict[str, Any]:
             f"the rotary scaling {kind} is not known; known are default and llama3",
             "Computed otherwise the model would say something else than it does where it comes from.",
         )
-    scaling = RotaryScaling(
-        factor=rotary.real("factor"),
-        low_frequency=rotary.real("low_freq_factor"),
-        high_frequency=rotary.real("high_freq_factor"),
-        original_positions=rotary.whole("original_max_position_embeddings"),
-    )
+    scaling = {
+        "factor": rotary.real("factor"),
+        "low_frequency": rotary.real("low_freq_factor"),
+        "high_frequency": rotary.real("high_freq_factor"),
+        "original_positions": rotary.whole("original_max_position_embeddings"),
+    }
     return {"rope_base": base, "rope_scaling": scaling}
 
 
@@ -125,7 +117,7 @@ def _context(fields: Fields) -> tuple[int, tuple[str, ...]]:
     )
 
 
-_FAMILIES: dict[object, Callable[[Fields], Shape]] = {
+_FAMILIES: dict[str, Callable[[Fields], Shape]] = {
     "gpt2": _gpt2,
     "llama": _llama,
     "mistral": _llama_like,

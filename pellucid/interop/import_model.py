@@ -11,7 +11,7 @@ from pellucid.storage.files import new_folder, write_text
 from pellucid.storage.model_folder import check_output, holds_model, write_config, write_json
 from pellucid.storage.tensors import write_tensors
 from pellucid.tokenizers.chat_template import CHAT_TEMPLATE, ChatTemplate
-from pellucid.tokenizers.imported import ImportedTokenizer
+from pellucid.tokenizers.imported import ImportedTokenizer, SpecialIds
 
 __all__ = ["Imported", "import_model"]
 
@@ -90,7 +90,8 @@ def _read(source: Path) -> ForeignModel:
 
 def _written(model: ForeignModel, output: Path, overwrite: bool) -> Imported:
     shape, text = model.shape, model.text
-    tokenizer = ImportedTokenizer(text.content, text.special, shape.vocab_size)
+    special, unknown = _known_ids(text.special, shape.vocab_size)
+    tokenizer = ImportedTokenizer(text.content, special, shape.vocab_size)
     if text.chat_template is not None:
         ChatTemplate(text.chat_template, tokenizer)  # refuses what is no template
     with new_folder(output, replace=overwrite) as folder:
@@ -105,7 +106,7 @@ def _written(model: ForeignModel, output: Path, overwrite: bool) -> Imported:
             "model": shape.config.model_dump(mode="json"),
             "vocab_size": shape.vocab_size,
             "pad_id": None,  # every id is a token
-            "tokenizer": text.special._asdict(),
+            "tokenizer": special._asdict(),
         }
         write_config(folder, "language-model", fields)
     return Imported(
@@ -115,5 +116,21 @@ def _written(model: ForeignModel, output: Path, overwrite: bool) -> Imported:
         shape.vocab_size,
         shape.config.max_positions,
         text.chat_template is not None,
-        (*shape.warnings, *text.warnings),
+        (*shape.warnings, *text.warnings, *unknown),
     )
+
+
+def _known_ids(special: SpecialIds, vocab_size: int) -> tuple[SpecialIds, list[str]]:
+    """Return the special ids that the model has, and a warning for each other one that its files name."""
+    start, ends = special.start_id, special.end_ids
+    unknown = [n for n in dict.fromkeys((*ends, *([] if start is None else [start]))) if not 0 <= n < vocab_size]
+    known = SpecialIds(
+        None if start in unknown else start,
+        tuple(number for number in ends if number not in unknown),
+        special.adds_start and start not in unknown,
+    )
+    warnings = [
+        f"its files name {number} as an id that starts or ends a text; there is none, and it is left out"
+        for number in unknown
+    ]
+    return known, warnings

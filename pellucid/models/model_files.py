@@ -1,9 +1,10 @@
 """Weights on disk: model.safetensors of a model folder, float32, a tied matrix stored once."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
 from pydantic import ValidationError
 from torch import Tensor, nn
 
@@ -12,7 +13,7 @@ from pellucid.models.config import EncoderDecoderConfig
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.models.decoder_only_config import DecoderOnlyConfig
 from pellucid.models.encoder_decoder import EncoderDecoder
-from pellucid.storage.tensors import read_tensors, write_tensors
+from pellucid.storage.tensors import TensorShape, read_shapes, read_tensors, write_tensors
 
 __all__ = ["build_language_model", "build_translator_model", "own_weights", "save_weights"]
 
@@ -75,9 +76,32 @@ def build_language_model(config: Mapping[str, Any], weights_path: str | Path) ->
         pad_id = None if config["pad_id"] is None else int(config["pad_id"])
     except (KeyError, TypeError, ValueError, ValidationError) as error:
         raise _not_described("a language model", error, weights_path) from error
+    _refuse_other_sizes(lambda: DecoderOnly(shape, vocab_size, pad_id), shape.n_layers, weights_path)
     model = DecoderOnly(shape, vocab_size, pad_id)
     _fill(model, weights_path)
     return model.eval()
+
+
+def _refuse_other_sizes(build: Callable[[], nn.Module], n_layers: int, weights_path: str | Path) -> None:
+    """Refuse a description that is not of these weights before its sizes, which may be anything, take any memory."""
+    stored = read_shapes(weights_path)
+    if n_layers > len(stored):
+        raise _others(f"it is to have {n_layers:,} blocks, there are {len(stored)} tensors", weights_path)
+    try:
+        with torch.device("meta"):
+            expected = own_weights(build())
+    except RuntimeError as error:  # sizes that no tensor can have
+        raise _not_described("a language model", error, weights_path) from error
+    if wrong := _first_difference(expected, stored):
+        raise _others(wrong, weights_path)
+
+
+def _others(wrong: str, weights_path: str | Path) -> UserError:
+    return UserError(
+        f"the weights are not those of the model in config.json: {wrong}",
+        where=str(weights_path),
+        hint="config.json and model.safetensors must come from the same run; copy the folder again.",
+    )
 
 
 def _not_described(kind: str, error: Exception, weights_path: str | Path) -> UserError:
@@ -92,22 +116,18 @@ def _fill(model: nn.Module, weights_path: str | Path) -> None:
     expected = own_weights(model)
     stored = read_tensors(weights_path)
     if wrong := _first_difference(expected, stored):
-        raise UserError(
-            f"the weights are not those of the model in config.json: {wrong}",
-            where=str(weights_path),
-            hint="config.json and model.safetensors must come from the same run; copy the folder again.",
-        )
+        raise _others(wrong, weights_path)
     for name, weight in expected.items():
         weight.copy_(stored[name])
 
 
-def _first_difference(expected: Mapping[str, Tensor], stored: Mapping[str, Tensor]) -> str:
+def _first_difference(expected: Mapping[str, Tensor], stored: Mapping[str, Tensor | TensorShape]) -> str:
     if missing := [name for name in expected if name not in stored]:
         return f"{missing[0]} is missing"
     if unknown := [name for name in stored if name not in expected]:
         return f"{unknown[0]} is not part of it"
     for name, weight in expected.items():
-        if weight.shape != stored[name].shape:
+        if tuple(weight.shape) != tuple(stored[name].shape):
             return f"{name} has shape {list(stored[name].shape)}, expected {list(weight.shape)}"
     return ""
 

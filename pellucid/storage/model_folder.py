@@ -107,7 +107,7 @@ def read_json(path: str | Path) -> dict[str, Any]:
     except OSError as error:
         reason = "it does not exist" if isinstance(error, FileNotFoundError) else error.strerror
         raise UserError(f"cannot read {path}: {reason}", where=str(path)) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(f"{path.name} is damaged: {error}", where=str(path), hint=_AGAIN) from error
     if not isinstance(value, dict):
         raise UserError(f"{path.name} is damaged: expected a JSON object", where=str(path), hint=_AGAIN)

@@ -22,6 +22,7 @@ __all__ = ["CHAT_TEMPLATE", "ChatTemplate", "load_chat_template"]
 CHAT_TEMPLATE = "chat_template.jinja"
 """The file of a model folder that holds it."""
 
+_ANOTHER = "The template is damaged, or meant to do harm; get the model from where you trust it."
 _FIRST_STAND_IN = 0xF0000  # of Plane 15, whose characters nobody has given a meaning
 
 
@@ -62,7 +63,10 @@ class ChatTemplate:
         stand_ins = self._stand_ins(messages)
         marked = [{**message, "content": _marked(message["content"], stand_ins)} for message in messages]
         meanings = {stand_in: spelling for spelling, stand_in in stand_ins.items()}
-        return self._tokenizer.encode_rendered(self._rendered(marked, answers), meanings)
+        ids = self._tokenizer.encode_rendered(self._rendered(marked, answers), meanings)
+        if not ids:
+            raise UserError("the model's chat template writes nothing for these messages", hint=_ANOTHER)
+        return ids
 
     def render(self, messages: Sequence[Mapping[str, str]], *, answers: bool = True) -> str:
         """Return a conversation as the template writes it, special tokens spelt out; for people to look at.
@@ -81,7 +85,11 @@ class ChatTemplate:
                 bos_token=self._tokenizer.spelling(self._tokenizer.start_id),
                 eos_token=self._tokenizer.spelling(self._tokenizer.end_id),
             )
-        except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError) as error:
+        except RecursionError as error:
+            raise UserError("the model's chat template calls itself without end", hint=_ANOTHER) from error
+        except MemoryError as error:
+            raise UserError("the model's chat template writes more than memory holds", hint=_ANOTHER) from error
+        except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as error:
             raise UserError(
                 f"the model's chat template refuses these messages: {error}",
                 hint="Most want `user` and `assistant` in turn, the user first, and one `system` message at most.",

@@ -10,7 +10,7 @@ chat template has written.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,12 +19,19 @@ from tokenizers import Tokenizer as RustTokenizer
 
 from pellucid.errors import UserError
 from pellucid.storage.files import write_text
+from pellucid.tokenizers.layouts import (
+    BYTE_STAND_INS,
+    SPACE_MARK,
+    bytes_of_marked,
+    bytes_of_stand_ins,
+    is_byte_level,
+    puts_space_first,
+    without_first_mark,
+    without_space_first,
+)
 from pellucid.tokenizers.pieces import CharacterSpan, Piece, character_spans, half_character, visible
 
-__all__ = ["ImportedTokenizer", "SpecialIds", "starts_with"]
-
-SPACE_MARK = "\u2581"
-_BYTE_PIECE = re.compile("<0x([0-9A-F]{2})>")
+__all__ = ["ImportedTokenizer", "SpecialIds", "check_form", "starts_with"]
 
 
 class SpecialIds(NamedTuple):
@@ -67,17 +74,17 @@ class ImportedTokenizer:
         self._content = content
         self.special = special
         self.pad_id = pad_id
-        self._byte_level = _is_byte_level(content)
-        self._rust = _rust(content)
+        self._rust = _rust(content)  # refuses what is no tokenizer at all
+        self._byte_level = is_byte_level(content)
         # In Metaspace's "first" scheme what stands behind a special token gets no mark; it is encoded by itself here.
-        self._inside = _rust(_without_first_mark(content))
+        self._inside = _rust(without_first_mark(content))
         self._special_spellings = {
             str(token["content"]): int(token["id"]) for token in content.get("added_tokens", ()) if token["special"]
         }
         self.special_ids = frozenset(self._special_spellings.values())
         self._spellings = self._tokens(vocab_size)
         self._bytes = self._all_bytes()
-        self._strips = _puts_space_first(content)
+        self._strips = puts_space_first(content)
         self._byte_ids = self._ids_of_bytes()
         mark = SPACE_MARK.encode()
         self._mark_ids = [self._byte_ids[value] for value in mark if value in self._byte_ids]
@@ -222,7 +229,7 @@ class ImportedTokenizer:
 
     @cached_property
     def _going_on(self) -> RustTokenizer:
-        return _rust(_without_space_first(self._content)) if self._strips else self._rust
+        return _rust(without_space_first(self._content)) if self._strips else self._rust
 
     def _encode(self, rust: RustTokenizer, text: str) -> list[int]:
         if self._byte_level or SPACE_MARK not in text or len(self._mark_ids) < 3:
@@ -327,7 +334,7 @@ class ImportedTokenizer:
 
     def _all_bytes(self) -> list[bytes]:
         added = {int(token["id"]): str(token["content"]) for token in self._content.get("added_tokens", ())}
-        bytes_of = _bytes_of_stand_ins if self._byte_level else _bytes_of_marked
+        bytes_of = bytes_of_stand_ins if self._byte_level else bytes_of_marked
 
         def find(number: int, spelling: str | None) -> bytes:
             if spelling is None or number in self.special_ids:
@@ -338,8 +345,17 @@ class ImportedTokenizer:
 
     def _ids_of_bytes(self) -> dict[int, int]:
         numbers = self._rust.get_vocab(with_added_tokens=False)
-        names = _BYTE_STAND_INS if self._byte_level else [f"<0x{value:02X}>" for value in range(256)]
+        names = BYTE_STAND_INS if self._byte_level else [f"<0x{value:02X}>" for value in range(256)]
         return {value: numbers[name] for value, name in enumerate(names) if name in numbers}
+
+
+def check_form(content: Mapping[str, Any]) -> None:
+    """Refuse what is no tokenizer.json that the library reads.
+
+    Raises:
+        UserError: saying what the library says.
+    """
+    _rust(content)
 
 
 def starts_with(content: Mapping[str, Any], number: int) -> bool:
@@ -360,89 +376,3 @@ def _rust(content: Mapping[str, Any]) -> RustTokenizer:
     rust.no_padding()
     rust.encode_special_tokens = True
     return rust
-
-
-def _without_first_mark(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy whose Metaspace, where it marks the first word only, marks none."""
-    copy: dict[str, Any] = json.loads(json.dumps(content))
-    for part in _parts(copy.get("pre_tokenizer")):
-        if part.get("type") == "Metaspace" and part.get("prepend_scheme") == "first":
-            part["prepend_scheme"] = "never"
-    return copy
-
-
-def _without_space_first(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy that puts no space before a text."""
-    copy: dict[str, Any] = json.loads(json.dumps(content))
-    never: dict[str, dict[str, Any]] = {
-        "Prepend": {"prepend": ""},
-        "Metaspace": {"prepend_scheme": "never"},
-        "ByteLevel": {"add_prefix_space": False},
-    }
-    for part in (*_parts(copy.get("normalizer")), *_parts(copy.get("pre_tokenizer"))):
-        part.update(never.get(str(part.get("type")), {}))
-    return copy
-
-
-def _parts(part: Any) -> Iterator[dict[str, Any]]:
-    """Give a normalizer or pre-tokenizer and, of a sequence, those in it."""
-    if isinstance(part, dict):
-        yield part
-        for inner in (*part.get("pretokenizers", ()), *part.get("normalizers", ())):
-            yield from _parts(inner)
-
-
-def _is_byte_level(content: Mapping[str, Any]) -> bool:
-    model = content.get("model") or {}
-    kind = model.get("type", "BPE")
-    if kind != "BPE":
-        raise UserError(
-            f"the tokenizer is of type {kind}, expected BPE",
-            hint="Byte-pair encoding is what can be imported: GPT-2's, Llama's, Qwen's and their like.",
-        )
-    if any(part.get("type") == "ByteLevel" for part in _parts(content.get("pre_tokenizer"))):
-        return True
-    if model.get("byte_fallback"):
-        return False
-    raise UserError(
-        "the tokenizer is neither byte-level nor does it fall back on bytes",
-        hint="Such a model meets characters it has no ids for; choose one whose tokenizer works on bytes.",
-    )
-
-
-def _puts_space_first(content: Mapping[str, Any]) -> bool:
-    before = (*_parts(content.get("normalizer")), *_parts(content.get("pre_tokenizer")))
-    tests: dict[str, Callable[[dict[str, Any]], bool]] = {
-        "Prepend": lambda part: part.get("prepend") == SPACE_MARK,
-        "Metaspace": lambda part: part.get("prepend_scheme", "always") != "never",
-        "ByteLevel": lambda part: bool(part.get("add_prefix_space", True)),
-    }
-    return any(test(part) for part in before if (test := tests.get(str(part.get("type")))))
-
-
-def _stand_ins() -> list[str]:
-    """Return GPT-2's printable character for each byte: itself where it can be seen in Latin-1, else U+0100 and on.
-
-    Source:
-        Radford et al. 2019, the published encoder.py, `bytes_to_unicode`.
-    """
-    seen = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
-    unseen = [value for value in range(256) if value not in seen]
-    return [chr(value) if value in seen else chr(0x100 + unseen.index(value)) for value in range(256)]
-
-
-_BYTE_STAND_INS = _stand_ins()
-_BYTE_OF_STAND_IN = {character: value for value, character in enumerate(_BYTE_STAND_INS)}
-
-
-def _bytes_of_stand_ins(spelling: str) -> bytes:
-    try:
-        return bytes([_BYTE_OF_STAND_IN[character] for character in spelling])
-    except KeyError:  # a token that stands for itself, though no added token says so
-        return spelling.encode()
-
-
-def _bytes_of_marked(spelling: str) -> bytes:
-    if byte := _BYTE_PIECE.fullmatch(spelling):
-        return bytes([int(byte[1], 16)])
-    return spelling.replace(SPACE_MARK, " ").encode()

@@ -1,6 +1,10 @@
-"""Context, sizes and dropout of a language model by its text and by how much the run will see."""
+"""Context, sizes, dropout and batches of a language model by its text and by how much the run will see."""
+
+from collections.abc import Set as AbstractSet
+from typing import Any
 
 import numpy
+from numpy.typing import NDArray
 
 from pellucid.training.adapt import expected_tokens
 from pellucid.training.precision import training_dtype
@@ -8,7 +12,7 @@ from pellucid.training.prepare_text import PreparedText
 from pellucid.training.recipe import LanguageModelRecipe
 from pellucid.training.sitting import Asked
 
-__all__ = ["CONTEXTS", "PASSES", "WIDTHS", "adapt_language_model"]
+__all__ = ["CONTEXTS", "PASSES", "SHORT", "WIDTHS", "adapt_language_model", "choose"]
 
 CONTEXTS = (32, 64, 128, 256)
 """A run's context is the shortest of these into which 99 in 100 documents fit, but not above the recipe's."""
@@ -18,6 +22,12 @@ WIDTHS: tuple[tuple[float, dict[str, int]], ...] = (
     (float("inf"), {"d_model": 256, "n_heads": 4, "d_ff": 704}),
 )
 """Sizes for runs that see fewer tokens than this: a short run learns more from more updates, smaller ones."""
+
+SHORT = 1.5e6
+"""Runs that see fewer tokens than this take smaller steps, more of them, in a context of 128 at most."""
+
+SHORT_STEPS: dict[str, object] = {"batch_tokens": 768, "learning_rate": 2e-3, "warmup_steps": 60}
+SHORT_CONTEXT = 128
 
 PASSES: tuple[tuple[float, float], ...] = ((3.0, 0.0), (6.0, 0.1), (float("inf"), 0.2))
 """Dropout for runs that pass through the text fewer times than this: only repetition overfits."""
@@ -38,25 +48,45 @@ def adapt_language_model(
     recipe, given = asked.recipe, asked.given
     dtype = training_dtype(recipe.training.precision, asked.device)
     tokens = expected_tokens(recipe, seconds, asked.device, dtype)
-    passes = tokens / max(int(prepared.train.lengths.sum()), 1)
+    if asked.start_from:
+        given = {*given, *_SIZES, "model.max_positions"}
+    return choose(recipe, given, tokens, prepared.train.lengths)
+
+
+def choose(
+    recipe: LanguageModelRecipe, given: AbstractSet[str], tokens: float, lengths: NDArray[numpy.integer[Any]]
+) -> tuple[LanguageModelRecipe, list[str]]:
+    """Return the recipe with its open settings chosen, and a line for people about them.
+
+    Args:
+        given: settings that are not open.
+        tokens: that the run will see.
+        lengths: of the documents, tokens.
+    """
+    passes = tokens / max(int(lengths.sum()), 1)
+    short = tokens < SHORT
     model: dict[str, object] = {}
-    if not asked.start_from:
-        if "model.max_positions" not in given:
-            model["max_positions"] = _context(prepared, recipe.model.max_positions)
-        if not given & _SIZES and recipe.model.embeddings is None:
-            model |= next(sizes for limit, sizes in WIDTHS if tokens < limit)
+    training: dict[str, object] = {}
+    if "model.max_positions" not in given:
+        most = recipe.model.max_positions
+        model["max_positions"] = _context(lengths, min(most, SHORT_CONTEXT) if short else most)
+    if not given & _SIZES and recipe.model.embeddings is None:
+        model |= next(sizes for limit, sizes in WIDTHS if tokens < limit)
     if "model.dropout" not in given:
         model["dropout"] = next(dropout for limit, dropout in PASSES if passes < limit)
+    if short and recipe.training.steps is None:
+        training = {name: value for name, value in SHORT_STEPS.items() if f"training.{name}" not in given}
     chosen = recipe.model_copy(
         update={
             "model": recipe.model.model_copy(update=model),
-            "training": recipe.training.model_copy(update={"adapt": False}),
+            "training": recipe.training.model_copy(update={**training, "adapt": False}),
         }
     )
     said = f"About {tokens / 1e6:.1f} M tokens, {passes:.1f} passes through the text: "
-    return chosen, [said + ", ".join(f"{name} {value}" for name, value in model.items())] if model else []
+    settings = [f"{name} {value}" for name, value in (model | training).items()]
+    return chosen, [said + ", ".join(settings)] if settings else []
 
 
-def _context(prepared: PreparedText, most: int) -> int:
-    wanted = float(numpy.percentile(prepared.train.lengths, 99)) if len(prepared.train.lengths) else 1.0
+def _context(lengths: NDArray[numpy.integer[Any]], most: int) -> int:
+    wanted = float(numpy.percentile(lengths, 99)) if len(lengths) else 1.0
     return min(most, next((context for context in CONTEXTS if context >= wanted), most))

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 import pytest
 
 from pellucid.cli.flags import Flags
+from pellucid.errors import UsageError
 
 
 def test_threads_hold_for_what_is_loaded_already(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -14,3 +15,8 @@ def test_threads_hold_for_what_is_loaded_already(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "torch", torch)
     Flags(threads=3).apply()
     assert asked == {"torch": 3}
+
+
+def test_more_threads_than_a_system_gives_are_refused() -> None:
+    with pytest.raises(UsageError, match="at most"):
+        Flags(threads=100_000).apply()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -99,6 +99,18 @@ def test_what_is_no_document_is_told_with_its_line(tmp_path: Path, line: str, ch
     assert [document.text for document in left.documents()] == ["fine"]
 
 
+def test_a_prompt_without_a_completion_is_left_out_and_told_and_a_line_is_wrong_once(tmp_path: Path) -> None:
+    lines = [{"prompt": "a", "completion": ""}, {"prompt": "b", "completion": " "}, {"prompt": "c", "completion": "d"}]
+    file = written(tmp_path / "a.jsonl", "\n".join(map(json.dumps, lines)) + "\n")
+    found = examine_text([file], DocumentsConfig())
+    assert [document.prompt for document in found.documents()] == ["c"]
+    assert (found.report.documents, found.report.usable, found.report.counts["blank"]) == (3, 1, 2)
+    kept = examine_text([file], DocumentsConfig(keep=("blank",)))
+    assert [(document.prompt, document.text) for document in kept.documents()] == [("a", ""), ("b", " "), ("c", "d")]
+    neither = examine_text([written(tmp_path / "b.jsonl", "{}\n")], DocumentsConfig()).report
+    assert neither.counts["json"] == 1
+
+
 def examined(tmp_path: Path, content: bytes, **options: object) -> TextExamination:
     file = tmp_path / "text.txt"
     file.write_bytes(content)
@@ -163,11 +175,11 @@ def stream(documents: list[Document]) -> Iterator[Document]:
 
 
 def documents_of(lengths: list[int]) -> list[Document]:
-    """Return documents of lines of ten characters, in parts of a thousand."""
+    """Return documents of lines of nine characters, in parts of 111 lines: parts end with lines."""
     made = []
     for number, length in enumerate(lengths):
         text = "".join(f"{number:3} {line:4}\n" for line in range(-(-length // 9)))[:length]
-        parts = [text[start : start + 1000] for start in range(0, len(text), 1000)]
+        parts = [text[start : start + 999] for start in range(0, len(text), 999)]
         for place, part in enumerate(parts):
             made.append(Document(part, Place("f", 1), "", place == 0, place == len(parts) - 1))
     return made
@@ -188,6 +200,7 @@ def joined(documents: Iterator[Document]) -> list[str]:
 
 
 @given(st.lists(st.integers(1, 9000), min_size=1, max_size=6))
+@example([7358])  # the border is the end of a part
 def test_of_few_documents_the_last_pages_are_held_out(lengths: list[int]) -> None:
     documents = documents_of(lengths)
     held = hold_out_documents(lambda: stream(documents), len(lengths))

@@ -259,3 +259,11 @@ def test_windows_score_each_token_once_with_enough_before_it(first: int, stride:
             assert len(before) >= min(full, context - stride + 1)
         scored += wanted
     assert scored == ids[first:]
+
+
+@pytest.mark.parametrize("wrong", [5, None, b"x", ["a", 5]])
+def test_what_is_no_text_is_refused(wrong: Any) -> None:
+    model = small_language_model()
+    for ask in (model.generate, model.stream, model.score):
+        with pytest.raises(UserError, match=r"expected .*text"):
+            ask(wrong)

@@ -129,3 +129,19 @@ def test_a_penalty_divides_positive_logits_and_multiplies_negative_ones_once() -
     logits = numpy.array([2.0, -2.0, 3.0, 0.0], dtype=numpy.float32)
     assert penalised(logits, [0, 0, 0, 1, 3], 2.0).tolist() == [1.0, -4.0, 3.0, 0.0]
     assert penalised(logits, [], 2.0).tolist() == logits.tolist() == [2.0, -2.0, 3.0, 0.0]
+
+
+@pytest.mark.parametrize("penalty", [1e308, 1e-308])
+def test_a_penalty_beyond_what_float32_holds_leaves_finite_logits(penalty: float) -> None:
+    logits = numpy.array([2.0, -2.0, 3.0, 0.0], dtype=numpy.float32)
+    found = penalised(logits, [0, 1], penalty)
+    assert numpy.isfinite(found).all()
+    assert (found[0] > found[1]) == (penalty < 1) or found[0] == 0
+    probabilities = sampling_distribution(found, SamplingConfig()).probabilities
+    assert probabilities.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("vocab_size", "top_k"), [(9, 7), (11, 10), (200, 49)])
+def test_among_equals_the_sharpest_top_p_leaves_the_first(vocab_size: int, top_k: int) -> None:
+    logits = numpy.zeros(vocab_size, dtype=numpy.float32)
+    assert drawn_from(logits, top_k=top_k, top_p=0.0) == {0: 1.0}

@@ -76,6 +76,8 @@ def test_messages_of_another_form_are_refused(tokenizer: ImportedTokenizer, mess
         ("{{ messages.__class__.__mro__ }}", "refuses these messages"),
         ("{{ 1 / 0 }}", "refuses these messages"),
         ("{{ messages.append(1) }}", "refuses these messages"),
+        ("", "writes nothing for these messages"),
+        ("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "calls itself without end"),
     ],
 )
 def test_what_a_template_refuses_or_must_not_do_is_said(tokenizer: ImportedTokenizer, source: str, what: str) -> None:

@@ -161,7 +161,9 @@ def broken() -> Iterator[Any]:
     no_bytes = byte_level_content()
     no_bytes["pre_tokenizer"] = {"type": "Whitespace"}
     yield pytest.param(no_bytes, "neither byte-level nor", id="words without bytes")
-    yield pytest.param({"model": {"type": "WordPiece", "vocab": {}}}, "of type WordPiece, expected BPE", id="WordPiece")
+    model = {"type": "WordPiece", "vocab": {"[UNK]": 0}, "unk_token": "[UNK]", "continuing_subword_prefix": "##"}
+    word_piece = {"model": {**model, "max_input_chars_per_word": 100}}
+    yield pytest.param(word_piece, "of type WordPiece, expected BPE", id="WordPiece")
     no_vocabulary = byte_level_content()
     del no_vocabulary["model"]["vocab"]
     yield pytest.param(no_vocabulary, "of no known form", id="no vocabulary")

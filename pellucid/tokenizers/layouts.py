@@ -1,0 +1,118 @@
+"""The two layouts of a tokenizer.json, and what its parts do to a text."""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from pellucid.errors import UserError
+
+__all__ = [
+    "BYTE_STAND_INS",
+    "SPACE_MARK",
+    "bytes_of_marked",
+    "bytes_of_stand_ins",
+    "is_byte_level",
+    "puts_space_first",
+    "without_first_mark",
+    "without_space_first",
+]
+
+SPACE_MARK = "\u2581"
+_BYTE_PIECE = re.compile("<0x([0-9A-F]{2})>")
+
+
+def without_first_mark(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy whose Metaspace, where it marks the first word only, marks none."""
+    copy: dict[str, Any] = json.loads(json.dumps(content))
+    for part in _parts(copy.get("pre_tokenizer")):
+        if part.get("type") == "Metaspace" and part.get("prepend_scheme") == "first":
+            part["prepend_scheme"] = "never"
+    return copy
+
+
+def without_space_first(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy that puts no space before a text."""
+    copy: dict[str, Any] = json.loads(json.dumps(content))
+    never: dict[str, dict[str, Any]] = {
+        "Prepend": {"prepend": ""},
+        "Metaspace": {"prepend_scheme": "never"},
+        "ByteLevel": {"add_prefix_space": False},
+    }
+    for part in (*_parts(copy.get("normalizer")), *_parts(copy.get("pre_tokenizer"))):
+        part.update(never.get(str(part.get("type")), {}))
+    return copy
+
+
+def _parts(part: Any) -> Iterator[dict[str, Any]]:
+    """Give a normalizer or pre-tokenizer and, of a sequence, those in it."""
+    if isinstance(part, dict):
+        yield part
+        for inner in (*part.get("pretokenizers", ()), *part.get("normalizers", ())):
+            yield from _parts(inner)
+
+
+def is_byte_level(content: Mapping[str, Any]) -> bool:
+    """Tell whether pieces are made of stand-ins for bytes.
+
+    Raises:
+        UserError: if the layout is none that is known.
+    """
+    model = content.get("model") or {}
+    kind = model.get("type", "BPE")
+    if kind != "BPE":
+        raise UserError(
+            f"the tokenizer is of type {kind}, expected BPE",
+            hint="Byte-pair encoding is what can be imported: GPT-2's, Llama's, Qwen's and their like.",
+        )
+    if any(part.get("type") == "ByteLevel" for part in _parts(content.get("pre_tokenizer"))):
+        return True
+    if model.get("byte_fallback"):
+        return False
+    raise UserError(
+        "the tokenizer is neither byte-level nor does it fall back on bytes",
+        hint="Such a model meets characters it has no ids for; choose one whose tokenizer works on bytes.",
+    )
+
+
+def puts_space_first(content: Mapping[str, Any]) -> bool:
+    """Tell whether a space is put before every text."""
+    before = (*_parts(content.get("normalizer")), *_parts(content.get("pre_tokenizer")))
+    tests: dict[str, Callable[[dict[str, Any]], bool]] = {
+        "Prepend": lambda part: part.get("prepend") == SPACE_MARK,
+        "Metaspace": lambda part: part.get("prepend_scheme", "always") != "never",
+        "ByteLevel": lambda part: bool(part.get("add_prefix_space", True)),
+    }
+    return any(test(part) for part in before if (test := tests.get(str(part.get("type")))))
+
+
+def _stand_ins() -> list[str]:
+    """Return GPT-2's printable character for each byte: itself where it can be seen in Latin-1, else U+0100 and on.
+
+    Source:
+        Radford et al. 2019, the published encoder.py, `bytes_to_unicode`.
+    """
+    seen = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
+    unseen = [value for value in range(256) if value not in seen]
+    return [chr(value) if value in seen else chr(0x100 + unseen.index(value)) for value in range(256)]
+
+
+BYTE_STAND_INS = _stand_ins()
+"""For each byte, the character that stands for it in byte-level tokens."""
+
+_BYTE_OF_STAND_IN = {character: value for value, character in enumerate(BYTE_STAND_INS)}
+
+
+def bytes_of_stand_ins(spelling: str) -> bytes:
+    """Return what a byte-level token writes."""
+    try:
+        return bytes([_BYTE_OF_STAND_IN[character] for character in spelling])
+    except KeyError:  # a token that stands for itself, though no added token says so
+        return spelling.encode()
+
+
+def bytes_of_marked(spelling: str) -> bytes:
+    """Return what a marked token writes."""
+    if byte := _BYTE_PIECE.fullmatch(spelling):
+        return bytes([int(byte[1], 16)])
+    return spelling.replace(SPACE_MARK, " ").encode()
