@@ -7,11 +7,11 @@ from cyclopts import Parameter
 
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, ModelFlags
-from pellucid.cli.look_drawing import draw, draw_table
+from pellucid.cli.look_drawing import draw, draw_checks, draw_table
 from pellucid.cli.look_flags import DEFAULT_PICTURE, PictureFlags
 from pellucid.cli.text_lines import text_lines
 from pellucid.errors import UsageError
-from pellucid.storage.model_folder import KINDS, read_config
+from pellucid.storage.model_folder import read_config
 
 if TYPE_CHECKING:
     from pellucid.generation.generate import LanguageModel
@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 
 __all__ = ["look"]
 
+_MOST_SHOWN = 200  # tokens of a text above a view
+
 _Switch = Annotated[bool, Parameter(negative="")]
 
 
 def look(
-    folder: Path,
+    folder: Path | None = None,
     text: Annotated[str, Parameter(allow_leading_hyphen=True)] = "",
     /,
     *,
@@ -42,8 +44,8 @@ def look(
     Layers and heads count from 0. Without -o the view is drawn in the terminal.
 
     Args:
-        folder: Folder of the model.
-        text: What it reads; - reads standard input to its end.
+        folder: Folder of the model; of word vectors also a file.
+        text: What it reads, or for word vectors some words; - reads standard input to its end.
         target: A translator: the translation that its decoder reads, instead of its own.
         prefix: A translator: how its own translation must begin.
         what_if: Change something and show what that does: "mask_token 3", "replace_token 3 dog", "drop_head
@@ -57,9 +59,18 @@ def look(
     if views:
         _list_views(as_json)
         return
-    picture.refuse_unknown()
+    if folder is None:
+        raise UsageError("there is no model to look into", where="pellucid look", hint='pellucid look DIR "text"')
     text = _text(text)
     kind = _kind(folder, target, prefix)
+    if kind == "vectors":
+        from pellucid.cli.look_vectors import show_words
+
+        if what_if:
+            raise UsageError("word vectors compute nothing that could be changed on the way", where="--what-if")
+        show_words(folder, text, picture, check, as_json)
+        return
+    picture.refuse_unknown()
     if what_if:
         from pellucid.cli.look_what_if import show_what_if
 
@@ -108,14 +119,8 @@ def _text(given: str) -> str:
 
 
 def _kind(folder: Path, target: str | None, prefix: str) -> str:
-    """Return what kind of model a folder holds, if it reads text, and what is given with it fits."""
-    kind: str = read_config(folder)["kind"]
-    if kind == "vectors":
-        raise UsageError(
-            f"{folder} holds {KINDS[kind]}: they read no text",
-            where="pellucid look",
-            hint="`pellucid vectors map` draws them, `pellucid vectors similar` asks them.",
-        )
+    """Return what kind of model stands there, if what is given with it fits."""
+    kind: str = "vectors" if folder.is_file() else read_config(folder)["kind"]
     if kind != "translator" and (target is not None or prefix):
         raise UsageError("only translators have a target", where="--target" if target is not None else "--prefix")
     if target is not None and prefix:
@@ -130,9 +135,10 @@ def _refuse_with_edits(prefix: str, check: bool) -> None:
 
 
 def _draw(seen: "Look", view: "View", head: int | None) -> None:
-    if seen.source:
-        console.data("source  " + " ".join(token.display for token in seen.source))
-    console.data(("target  " if seen.source else "text  ") + " ".join(token.display for token in seen.target))
+    for name, tokens in (("source", seen.source), ("target" if seen.source else "text", seen.target)):
+        if tokens:
+            more = f" … and {len(tokens) - _MOST_SHOWN:,} more" if len(tokens) > _MOST_SHOWN else ""
+            console.data(f"{name}  {' '.join(token.display for token in tokens[:_MOST_SHOWN])}{more}")
     console.data("")
     console.data(f"{view.title}  ({view.arrays[0].name}, {seen.subject.precision})")
     for line in draw_table(view.table) if view.table else draw(view.arrays[0], head):
@@ -143,12 +149,15 @@ def _draw(seen: "Look", view: "View", head: int | None) -> None:
 
 def _list_views(as_json: bool) -> None:
     from pellucid.inspection.edits_in_words import VERBS
+    from pellucid.inspection.vectors import VECTOR_VIEWS
     from pellucid.inspection.views import VIEWS
 
     if as_json:
         console.data_json([{"view": name, "title": kind.title} for name, kind in VIEWS.items()])
         return
     console.table(["--view", "what it shows"], [[name, kind.title] for name, kind in VIEWS.items()])
+    console.say("")
+    console.say(f"Of word vectors: {', '.join(VECTOR_VIEWS)}")
     console.say("")
     console.say("Changes, for --what-if:")
     for name, verb in VERBS.items():
@@ -160,8 +169,7 @@ def _tell_checks(seen: "Look", as_json: bool) -> None:
     if as_json:
         console.data_json([check._asdict() for check in checks])
         return
-    rows = [[check.name, "not here" if check.error is None else f"{check.error:.1e}", check.bound] for check in checks]
-    console.table(["promise", "largest error", "at most"], rows)
+    draw_checks(checks)
 
 
 def _tell_decoder(model: "LanguageModel", seen: "Look") -> None:

@@ -8,10 +8,11 @@ from pellucid.cli import console
 from pellucid.cli.alignment_drawing import LEGEND, draw_alignment
 
 if TYPE_CHECKING:
+    from pellucid.inspection.checks import Check
     from pellucid.inspection.labelled import LabelledArray
     from pellucid.inspection.view import Table
 
-__all__ = ["draw", "draw_table"]
+__all__ = ["draw", "draw_checks", "draw_table"]
 
 _LEAST = 0.05  # share of a row that is drawn at all
 _MOST_COLUMNS = 24  # of digits: more can only be seen as a picture
@@ -21,7 +22,8 @@ def draw(array: "LabelledArray", head: int | None = None, columns: int | None = 
     """Return the lines of a drawing.
 
     Args:
-        array: of one to three axes; of three, the first is heads (one is drawn, or their mean), parts or steps (the last).
+        array: of one to three axes; of three, the first is heads (one is drawn, or their mean) or else parts or
+            steps (the last).
         head: which, of heads.
         columns: width of the terminal; this one's unless given.
     """
@@ -61,6 +63,12 @@ def draw_table(table: "Table") -> list[str]:
     """Return the lines of a table, in blocks if it is wider than the terminal."""
     rows = [[_cell(value) for value in row] for row in table.rows]
     return _blocks(list(table.headers), rows, shutil.get_terminal_size((80, 24)).columns)
+
+
+def draw_checks(checks: "Sequence[Check]") -> None:
+    """Print how exactly the promises of a look are kept."""
+    rows = [[check.name, "not here" if check.error is None else f"{check.error:.1e}", check.bound] for check in checks]
+    console.table(["promise", "largest error", "at most"], rows)
 
 
 def _blocks(headers: Sequence[str], rows: Sequence[Sequence[Any]], columns: int) -> list[str]:

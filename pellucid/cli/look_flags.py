@@ -44,15 +44,23 @@ class PictureFlags:
         Raises:
             UsageError: if there is not.
         """
+        self.refuse_unknown_form()
+        if self.view:
+            from pellucid.inspection.views import kind_of
+
+            kind_of(self.view)
+
+    def refuse_unknown_form(self) -> None:
+        """Make sure that there is a form for the file.
+
+        Raises:
+            UsageError: if there is not.
+        """
         if self.output is not None and self.output.suffix.lower() not in FORMS:
             raise UsageError(
                 f"expected a file name that ends in {', '.join(FORMS)}, got {self.output.name}",
                 where=f"--output {self.output}",
             )
-        if self.view:
-            from pellucid.inspection.views import kind_of
-
-            kind_of(self.view)
 
 
 DEFAULT_PICTURE = PictureFlags()

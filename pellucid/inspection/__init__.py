@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pellucid.inspection.language_models import look_at_language_model, what_if_language_model
     from pellucid.inspection.look import Look, Looks
     from pellucid.inspection.translators import look_at_translator, what_if_translator
+    from pellucid.inspection.vectors import WordLook, look_at_vectors
     from pellucid.inspection.what_if import WhatIf
 
 __all__ = [
@@ -18,8 +19,10 @@ __all__ = [
     "Look",
     "Looks",
     "WhatIf",
+    "WordLook",
     "look_at_language_model",
     "look_at_translator",
+    "look_at_vectors",
     "what_if_language_model",
     "what_if_translator",
 ]
@@ -32,8 +35,10 @@ __getattr__, __dir__ = lazy_names(
         "Look": "look",
         "Looks": "look",
         "WhatIf": "what_if",
+        "WordLook": "vectors",
         "look_at_language_model": "language_models",
         "look_at_translator": "translators",
+        "look_at_vectors": "vectors",
         "what_if_language_model": "language_models",
         "what_if_translator": "translators",
     },

@@ -154,23 +154,25 @@ def links(weights: LabelledArray) -> Chart:
     return altair.layer(lines, names).properties(width=width, height=220, title=_title(weights))
 
 
-def token_grid(tokens: Sequence[Sequence[str]], values: LabelledArray, *, is_log: bool = True) -> Chart:
+def token_grid(
+    tokens: Sequence[Sequence[str]], values: LabelledArray, *, is_log: bool = True, upwards: bool = False
+) -> Chart:
     """Draw tokens in cells coloured by a number: what each layer would write at each place.
 
     Args:
         tokens: of each row, as many as `values` has.
         values: [row column].
         is_log: whether they are logarithms of probabilities, whose colour is the probability.
+        upwards: whether the first row stands at the bottom, as the layers of a model do.
     """
     colour_name = "probability" if is_log else values.unit
     down, across = values.axes
     rows = _rows(values.values, ("y", "x"), {})
     for row in rows:
         row["t"] = tokens[row["y"]][row["x"]]
-    # The last layer at the top: what is written comes out there.
     base = altair.Chart(_inline(rows)).encode(
         x=altair.X("x:O", axis=_labels(across, slanted=True), title=across.name),
-        y=altair.Y("y:O", axis=_labels(down), title=down.name, sort="descending"),
+        y=altair.Y("y:O", axis=_labels(down), title=down.name, sort="descending" if upwards else "ascending"),
         tooltip=[
             altair.Tooltip("t:N", title="token"),
             altair.Tooltip("v:Q", title=f"{values.meaning} ({values.unit})"),

@@ -21,7 +21,7 @@ from pellucid.inspection.residual import contributions
 from pellucid.inspection.score_parts import score_parts
 from pellucid.inspection.steps import cached_logits
 
-__all__ = ["Check", "InexactError", "verify"]
+__all__ = ["Check", "InexactError", "refuse_broken", "verify"]
 
 # Largest error relative to the largest number (at least 1): float32 rounds to 6e-8 of a number, bfloat16 to 4e-3, and
 # both pile up over sums of a few hundred terms in another order.
@@ -67,7 +67,15 @@ def verify(look: Recorded) -> list[Check]:
         except UserError:  # a number that it needs was not recorded, or it is not defined here
             error = None
         found.setdefault(name, []).append(error)
-    checks = [Check(name, _largest(errors), bound) for name, errors in found.items()]
+    return refuse_broken([Check(name, _largest(errors), bound) for name, errors in found.items()])
+
+
+def refuse_broken(checks: list[Check]) -> list[Check]:
+    """Return checks that are kept.
+
+    Raises:
+        InexactError: if one is broken.
+    """
     if broken := [check for check in checks if not check.kept]:
         said = "; ".join(
             f"{check.name}: off by {check.error:.2g}, at most {check.bound:.0e} is rounding" for check in broken

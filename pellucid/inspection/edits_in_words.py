@@ -67,7 +67,7 @@ def _read(line: str) -> tuple[str, list[str]]:
         raise UsageError(f"{str(error).lower()} in {line!r}", where="--what-if", hint="Close the quotes.") from error
     name = first.replace("-", "_")
     if name not in VERBS:
-        near = get_close_matches(name, VERBS, 1)
+        near = [verb for verb in VERBS if name and verb.startswith(name)] or get_close_matches(name, VERBS, 1)
         hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(VERBS)}."
         raise UsageError(f"there is no edit {first}" if first else "the edit is empty", where="--what-if", hint=hint)
     if not VERBS[name].fewest <= len(words) <= VERBS[name].most:

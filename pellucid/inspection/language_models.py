@@ -164,11 +164,13 @@ def decoder_difference(model: LanguageModel, seen: Look) -> DecoderDifference:
 def _greedy(model: LanguageModel, ids: Sequence[int], edits: Mapping[str, Edit]) -> list[int]:
     """Go on with the most probable token each time, the whole text anew at every step: edits act as in a look."""
     network, tap = model.model, changing(edits)
+    whole = slice(None) if "logits" in edits else slice(-1, None)  # an edit of logits may mean any position
     device = network.embedding.weight.device
     written: list[int] = []
     most = model.context - len(ids) if network.config.positions == "learned" else WRITTEN
     while len(written) < min(WRITTEN, most):
-        best = int(network(torch.tensor([[*ids, *written]], device=device), tap)[0, -1].argmax())
+        states = network.states(torch.tensor([[*ids, *written]], device=device), tap)
+        best = int(network.logits(states[:, whole], tap)[0, -1].argmax())
         if best == model.tokenizer.end_id:
             break
         written.append(best)

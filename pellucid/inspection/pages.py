@@ -12,7 +12,7 @@ from pellucid.inspection.tokens import Token
 from pellucid.inspection.view import View
 from pellucid.storage.files import write_text
 
-__all__ = ["page_of", "write_page"]
+__all__ = ["page", "page_of", "write_page"]
 
 
 def write_page(path: str | Path, look: Look, views: Sequence[View]) -> None:
@@ -21,7 +21,19 @@ def write_page(path: str | Path, look: Look, views: Sequence[View]) -> None:
 
 
 def page_of(look: Look, views: Sequence[View]) -> str:
-    """Return the page; the JavaScript that draws is within it."""
+    """Return a page with some views of a look."""
+    return page(look.written.text, (("source", look.source), ("target", look.target)), _about(look), views)
+
+
+def page(text: str, sides: Sequence[tuple[str, Sequence[Token]]], about: str, views: Sequence[View]) -> str:
+    """Return a page; the JavaScript that draws is within it.
+
+    Args:
+        text: its heading.
+        sides: tokens to be shown, by what they are.
+        about: what a reader should know of all numbers.
+        views: in their order.
+    """
     import vl_convert
 
     template = resources.files("pellucid.inspection").joinpath("page.html").read_text(encoding="utf-8")
@@ -35,10 +47,10 @@ def page_of(look: Look, views: Sequence[View]) -> str:
     specs = json.dumps([specification(view.chart()) for view in views], ensure_ascii=False).replace("<", "\\u003c")
     bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub forgets that the snippet may be left out
     filled = {
-        "title": escape(look.written.text[:80]),
-        "heading": escape(look.written.text),
-        "tokens": _side("source", look.source) + _side("target", look.target),
-        "about": escape(_about(look)),
+        "title": escape(text[:80]),
+        "heading": escape(text),
+        "tokens": "".join(_side(name, tokens) for name, tokens in sides),
+        "about": escape(about),
         "links": "\n".join(links),
         "sections": "\n".join(sections),
         "specs": specs,

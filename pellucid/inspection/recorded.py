@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple, TypeVar
 
 import numpy
@@ -41,8 +41,7 @@ class Subject:
     @cached_property
     def vocabulary(self) -> Axis:
         """All tokens that can be written, by id."""
-        count = len(stacks(self.model)[-1].embedding.weight)
-        return Axis("vocab_size", tuple(self.target_tokenizer.pieces_of_ids([i])[0].display for i in range(count)))
+        return _vocabulary(self.target_tokenizer, len(stacks(self.model)[-1].embedding.weight))
 
     @property
     def precision(self) -> str:
@@ -164,6 +163,11 @@ class Recorded:
         if where.stack == "decoder" and where.part == "self_attention":
             return numpy.tril(numpy.ones((queries, keys), dtype=bool))
         return numpy.ones((queries, keys), dtype=bool)
+
+
+@lru_cache(maxsize=4)  # a second for a large vocabulary, and every look at a model has the same
+def _vocabulary(tokenizer: PieceSource, count: int) -> Axis:
+    return Axis("vocab_size", tuple(tokenizer.pieces_of_ids([i])[0].display for i in range(count)))
 
 
 T = TypeVar("T", bound=Recorded)

@@ -38,6 +38,10 @@ class PieceLike(Protocol):
 class PieceSource(Protocol):
     """A tokenizer, as far as tokens are shown."""
 
+    def __hash__(self) -> int:
+        """Return a number that tells it from others."""
+        ...
+
     def pieces_of_ids(self, ids: Sequence[int], /) -> Sequence[PieceLike]:
         """Return the pieces of ids with their bytes and offsets."""
         ...

@@ -18,7 +18,6 @@ from pellucid.inspection.record import Edit, Recording, Run, changing, record
 from pellucid.inspection.recorded import Subject, Written, labelled_rows
 from pellucid.inspection.steps import record_steps, stitched
 from pellucid.inspection.what_if import WhatIf
-from pellucid.layers.taps import Tap
 
 __all__ = [
     "Source",
@@ -209,7 +208,7 @@ def what_if_translator(translator: Translator, text: str, *, target: str | None 
     written = read(translator, text, target)
 
     def writes(source: Sequence[int], edits: Mapping[str, Edit]) -> str:
-        return translator.target_tokenizer.decode(_greedy(translator, source, changing(edits)))
+        return translator.target_tokenizer.decode(_greedy(translator, source, edits))
 
     return WhatIf(
         subject_of(translator),
@@ -222,9 +221,10 @@ def what_if_translator(translator: Translator, text: str, *, target: str | None 
 
 
 @torch.inference_mode()
-def _greedy(translator: Translator, source: Sequence[int], tap: Tap) -> list[int]:
+def _greedy(translator: Translator, source: Sequence[int], edits: Mapping[str, Edit]) -> list[int]:
     """Write the most probable token each time, the whole target anew at every step: so every edit acts as in a look."""
-    model, symbols = translator.model, translator.symbols
+    model, symbols, tap = translator.model, translator.symbols, changing(edits)
+    whole = slice(None) if "logits" in edits else slice(-1, None)  # an edit of logits may mean any position
     ids = torch.tensor([list(source)], device=model.target_embedding.weight.device)
     most = model.config.max_positions if model.config.positions == "learned" else None
     limits = Constraints.of(ids, symbols, translator.config, [()], most)
@@ -232,7 +232,7 @@ def _greedy(translator: Translator, source: Sequence[int], tap: Tap) -> list[int
     written: list[int] = []
     while len(written) < int(limits.longest[0]):
         target = torch.tensor([[symbols.start_id, *written]], device=ids.device)
-        logits = model.logits(model.decode(target, memory, tap), tap)[:, -1:].float()
+        logits = model.logits(model.decode(target, memory, tap)[:, whole], tap)[:, -1:].float()
         limits.apply(logits, target[:, None, 1:])
         best = int(logits.argmax())
         if best == symbols.end_id:

@@ -51,7 +51,9 @@ def lens_view(asked: Asked) -> View:
         [[layer, *row] for layer, row in zip(reversed(best.labels("layer")), reversed(tokens), strict=True)],
     )
     reading = "What would be written next if the stream were read out after each layer, through that layer's own norm."
-    return View("", "", reading, (best, found.following, found.entropy), lambda: token_grid(tokens, best), table)
+    return View(
+        "", "", reading, (best, found.following, found.entropy), lambda: token_grid(tokens, best, upwards=True), table
+    )
 
 
 def identity_view(asked: Asked) -> View:

@@ -230,17 +230,18 @@ class WhatIf:
                 changes.append(Change(f"{one.name}.scores", _without_bias(one), ""))
         return self._and(changes, "remove positions")
 
-    def run(self, what: Sequence[str] | None = None) -> "Effect":
+    def run(self, what: Sequence[str] | None = None, *, writes: bool = True) -> "Effect":
         """Run the model plainly and edited, over the same target, and by itself.
 
         Args:
             what: which numbers to record; all unless given. The logits are recorded in any case.
+            writes: whether the model shall also write by itself, plainly and edited: a run for every token.
         """
         names = None if what is None else [*what, OUTPUTS]
         edits = self._composed()
         before = self._look(self.written, names, {}, ())
         after = self._look(self.written._replace(source=self.source, target=self.target), names, edits, self.words)
-        if self.writes is None:
+        if self.writes is None or not writes:
             return Effect(before, after, None, None)
         plain = self.writes(self.written.source or self.written.target, {})
         return Effect(before, after, plain, self.writes(self.source or self.target, edits))

@@ -27,6 +27,7 @@ from pellucid.word2vec.spelling import nearest_spellings
 from pellucid.word2vec.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
+    from pellucid.inspection import WordLook
     from pellucid.word2vec.axes import Axis
     from pellucid.word2vec.bias import Association, RelationalScores
     from pellucid.word2vec.concordance import NeighbourInText
@@ -300,6 +301,12 @@ class WordVectors:
         from pellucid.word2vec.time_alignment import align
 
         return align(self, other, anchors=anchors, peers=peers)
+
+    def look(self, words: str | Sequence[str]) -> WordLook:
+        """Look at the numbers of some words, a text taken apart at its spaces or a list: see `inspection.WordLook`."""
+        from pellucid.inspection import look_at_vectors
+
+        return look_at_vectors(self, words)
 
     def __getattr__(self, name: str) -> NoReturn:
         """Say what a method of gensim's KeyedVectors is called here."""

@@ -69,7 +69,7 @@ def test_pictures_are_written(folder: Path, tmp_path: Path, capsys: Captured) ->
 
 
 def test_views_are_listed(folder: Path, capsys: Captured) -> None:
-    assert main(["look", str(folder), "--list"]) == 0
+    assert main(["look", "--list"]) == 0
     assert "score-parts" in capsys.readouterr().out
 
 
@@ -152,6 +152,8 @@ def test_mistakes_are_said(folder: Path, tmp_path: Path, capsys: Captured) -> No
         assert said in capsys.readouterr().err
     assert main(["look", str(tmp_path / "nowhere"), TEXT]) == 1
     assert "nowhere" in capsys.readouterr().err
+    assert main(["look"]) == 2
+    assert "no model to look into" in capsys.readouterr().err
     assert main(["look", str(folder)]) == 2
     assert "no text to look at" in capsys.readouterr().err
     assert main(["look", str(folder), "  "]) == 1

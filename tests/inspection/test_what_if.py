@@ -158,6 +158,15 @@ def test_what_it_writes_by_itself_is_greedy_search(any_translator: Translator) -
     assert effect.text_before.strip() == any_translator.translate(TEXT, beam=1).text
 
 
+def test_an_edit_of_logits_reaches_what_is_written(translator: Translator) -> None:
+    effect = translator.what_if(TEXT, target=TARGET).zero("logits").run(what=["logits"])
+    assert not effect.after.logits.values.any()
+    assert effect.text_after != effect.text_before
+    quick = translator.what_if(TEXT, target=TARGET).zero("logits").run(what=["logits"], writes=False)
+    assert (quick.text_before, quick.text_after) == (None, None)
+    assert quick.change == effect.change
+
+
 def test_edits_of_one_number_are_made_one_after_the_other(translator: Translator) -> None:
     name = "encoder.0.self_attention"
     twice = translator.what_if(TEXT, target=TARGET).temperature(name, 2).temperature(name, 3).run().after
