@@ -37,7 +37,10 @@ _WORDS = {
         "关于词向量与 Transformer 的常见说法，逐一在 Pellucid {} 的模型上测量。判定由运行前固定的规则从数字得出；区间"
         "为各随机种子的 95 % 区间。",
     ),
-    "quick": Text("Quick lab: trainings are shrunken.", "快速实验室：训练规模已缩小。"),
+    "quick": Text(
+        "Where it says “shrunken training”, the quick lab was run, which cannot refute.",
+        "标有“缩小的训练”者为快速实验室所测，它不作“不成立”的判定。",
+    ),
     "shrunken": Text("shrunken training", "缩小的训练"),
     "condition": Text("Condition", "条件"),
     "instead": Text("What is right instead", "正确的说法"),

@@ -28,8 +28,9 @@ def list_claims(
     if as_json:
         console.data_json([claim.as_dict() for claim in all_claims()])
         return
-    rows = [[claim.id, claim.statement.of(lang), "trains" if claim.trains else ""] for claim in all_claims()]
-    console.table(["id", "statement", ""], rows)
+    head, trains = (["编号", "命题", ""], "需训练") if lang == "zh" else (["id", "statement", ""], "trains")
+    rows = [[claim.id, claim.statement.of(lang), trains if claim.trains else ""] for claim in all_claims()]
+    console.table(head, rows)
 
 
 def run(

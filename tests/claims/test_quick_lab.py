@@ -1,11 +1,13 @@
 """The quick lab, whole: a verdict that changes is a mistake in the model code, or in the experiment.
 
 The exact claims are in `test_exact_claims.py`; here are those in which something is trained, with shrunken trainings.
-What is not settled here is settled by the full lab, if at all; where it says so, the numbers are far from deciding, so
-that another processor's rounding does not change it.
+What is not settled here is settled by the full lab, if at all. One thread, so that sums are taken in one order.
 """
 
+from collections.abc import Iterator
+
 import pytest
+import torch
 
 from pellucid.claims import all_claims, find_claims, run_claim
 from tests.claims.test_exact_claims import KNOWN
@@ -20,6 +22,14 @@ TRAINED = {
     "T2": "not-settled", "T3": "not-settled", "T5": "not-settled", "T6": "not-settled", "T7": "not-settled",
     "T8": "holds",
 }  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
 
 
 @pytest.mark.parametrize("name", TRAINED)

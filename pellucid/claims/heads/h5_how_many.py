@@ -68,5 +68,5 @@ CLAIM = Claim(
         "Bhojanapalli et al. 2020, Low-Rank Bottleneck in Multi-head Attention Models",
     ),
     run=measure,
-    effort=Effort(Budget(seeds=3, steps=60, size=3), Budget(seeds=3, steps=500, size=6)),
+    effort=Effort(Budget(seeds=3, steps=50, size=3), Budget(seeds=3, steps=500, size=6)),
 )

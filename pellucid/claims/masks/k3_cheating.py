@@ -127,5 +127,5 @@ CLAIM = Claim(
     ),
     sources=("Vaswani et al. 2017, §3.2.3", "Devlin et al. 2019, BERT"),
     run=measure,
-    effort=Effort(Budget(seeds=3, steps=150, size=1_500), Budget(seeds=5, steps=600, size=5_000)),
+    effort=Effort(Budget(seeds=3, steps=100, size=1_500), Budget(seeds=5, steps=600, size=5_000)),
 )

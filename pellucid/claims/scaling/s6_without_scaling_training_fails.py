@@ -97,5 +97,5 @@ CLAIM = Claim(
     ),
     sources=("Vaswani et al. 2017, §3.2.1", "Raffel et al. 2020, T5"),
     run=measure,
-    effort=Effort(Budget(seeds=3, steps=60, size=2), Budget(seeds=3, steps=400, size=3)),
+    effort=Effort(Budget(seeds=3, steps=40, size=2), Budget(seeds=3, steps=400, size=3)),
 )
