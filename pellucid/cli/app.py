@@ -8,6 +8,8 @@ A command's module is loaded when it is asked for: `pellucid --help` loads neith
 """
 
 import difflib
+import importlib
+import inspect
 import os
 import sys
 import traceback
@@ -129,6 +131,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(tokens: list[str]) -> int:
     app = build_app()
     rest, settings = split_settings(tokens)
+    _describe(app, rest)
     command, bound, unparsed = _parse(app, rest)
     if "settings" in unparsed:
         bound.arguments["settings"] = settings
@@ -140,6 +143,25 @@ def _run(tokens: list[str]) -> int:
             value.apply()
     code = command(*bound.args, **bound.kwargs)
     return code if isinstance(code, int) else 0
+
+
+def _describe(app: App, tokens: list[str]) -> None:
+    """Let a command's own page of help say all that its docstring says, and not only its line in the list."""
+    if not {"--help", "-h"} & set(tokens):
+        return
+    inside, commands = app, _COMMANDS
+    if tokens[0] in _GROUPS:
+        inside, commands, tokens = app[tokens[0]], _GROUPS[tokens[0]], tokens[1:]
+    if tokens[0] in commands:
+        path, _ = commands[tokens[0]]
+        module, _, name = path.partition(":")
+        whole = inspect.getdoc(getattr(importlib.import_module(module), name)) or ""
+        inside[tokens[0]].help = _unwrapped(whole.partition("\nArgs:")[0].strip())
+
+
+def _unwrapped(text: str) -> str:
+    """Return a text with a line for each paragraph; the terminal's width wraps it anew."""
+    return "\n\n".join(" ".join(paragraph.split("\n")) for paragraph in text.split("\n\n"))
 
 
 def _parse(app: App, tokens: list[str]) -> tuple[Callable[..., Any], BoundArguments, Mapping[str, Any]]:

@@ -48,7 +48,8 @@ def doctor(
     """Say what is wrong with a text, by file and line; exit 1 if training would refuse it.
 
     Args:
-        sources: A .tsv, .tmx or .jsonl file, or two aligned text files, source first; .gz, .xz and .zst as well.
+        sources: A .tsv, .tmx or .jsonl file, or two aligned text files, source first; with --lm texts;
+            .gz, .xz and .zst as well.
         as_json: Print the report as one JSON object.
         fix: Write the clean pairs to this .tsv or .jsonl file, and what was left out, and why, to a second one.
         overwrite: Let --fix replace files that stand there.

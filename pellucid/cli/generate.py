@@ -1,5 +1,6 @@
 """`pellucid generate`: let a language model go on with a text."""
 
+import json
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -57,6 +58,7 @@ def generate(
     from pellucid.generation.load_language_model import load_language_model
 
     model = load_language_model(folder, device=flags.device, precision=flags.precision)
+    _tell_of_ending(model, prompt, file)
     if file is not None:
         _each_line(model, file, settings, as_json)
     elif stream:
@@ -84,7 +86,7 @@ def _prompt(prompts: tuple[str, ...], file: str | None) -> str:
             hint = "`pellucid generate --help` lists what there is; a prompt that begins so can come through `-`."
             raise UsageError(f"unknown option {name}", where="pellucid generate", hint=hint)
     if len(prompts) > 1:
-        hint = "Put the prompt in quotation marks."
+        hint = "Put the prompt in quotation marks; several stand in a file, one a line: --file prompts.txt."
         raise UsageError(f"expected one prompt, got {len(prompts)}", where="pellucid generate", hint=hint)
     if prompts and file is not None:
         raise UsageError("--file and a prompt exclude each other", where="pellucid generate")
@@ -93,6 +95,18 @@ def _prompt(prompts: tuple[str, ...], file: str | None) -> str:
     if is_interactive("-"):
         console.say("Type the prompt; Ctrl-D ends it.")
     return "\n".join(text_lines("-"))
+
+
+def _tell_of_ending(model: "LanguageModel", prompt: str, file: str | None) -> None:
+    """Say what a shell easily loses: that the prompts which the model learnt all ended in a line end, or in spaces."""
+    from pellucid.generation.conversation import SinglePrompts
+
+    ending = model.conversation.ending if isinstance(model.conversation, SinglePrompts) else ""
+    if ending and (file is not None or (prompt and not prompt.endswith(ending))):
+        console.say(
+            f"The prompts that this model learnt end with {json.dumps(ending)}, "
+            f"{'lines of a file' if file is not None else 'this one'} not; `pellucid chat` puts it there"
+        )
 
 
 def _streamed(model: "LanguageModel", prompt: str, settings: dict[str, Any], as_json: bool) -> None:

@@ -42,5 +42,5 @@ def score_texts(
             count, total, tokens = count + 1, total + one.total, tokens + len(one.tokens)
             bar.advance()
     if tokens:
-        ends = "their ends included" if text is None and text_loss.scores_ends(model) else "no ends"
+        ends = "end tokens included" if text is None and text_loss.scores_ends(model) else "no end token"
         console.say(f"{counted(count, 'text')}, {counted(tokens, 'token')}, {ends}: {-total / tokens:.4f} nats a token")

@@ -151,6 +151,8 @@ def _of_objects(file: str) -> Iterator[RawDocument]:
                 yield RawDocument(Document("", place), faults)
             continue
         names = ("text",) if "text" in record else ("prompt", "completion")
+        if {"text", "prompt", "completion"} <= record.keys():
+            faults += (Fault("json", place, "text, and prompt and completion, too; expected one of the two"),)
         for name in names:
             value = record.get(name)
             if not isinstance(value, str):

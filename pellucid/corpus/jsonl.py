@@ -33,7 +33,8 @@ def jsonl_languages(file: str, wanted: Languages) -> Languages | None:
         raise UserError(
             f"neither source and target nor two language codes among the fields: {', '.join(record) or 'none'}",
             where=f"{file}:{number}",
-            hint='Write each line as {"source": "…", "target": "…"} or {"es": "…", "en": "…"}.',
+            hint='Write each line as {"source": "…", "target": "…"} or {"es": "…", "en": "…"}. For a language model: '
+            "`pellucid doctor --lm`, `pellucid train lm`.",
         )
     return None
 

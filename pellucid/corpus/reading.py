@@ -86,7 +86,8 @@ def group_sources(sources: Sequence[str | Path]) -> list[SourceGroup]:
         raise UserError(
             "a plain text file has no partner: source and target were expected",
             where=waiting,
-            hint="Name both files, source first; pairs in one file end in .tsv, .tmx or .jsonl.",
+            hint="Name both files, source first; pairs in one file end in .tsv, .tmx or .jsonl. For a language model: "
+            "`pellucid doctor --lm`, `pellucid train lm`.",
         )
     _refuse_wrong_order([group.files for group in groups if group.form == "plain"])
     return groups

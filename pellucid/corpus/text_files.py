@@ -174,9 +174,9 @@ def refuse_utf16(path: str | Path, block: bytes) -> None:
         UserError: with the command that converts it.
     """
     begun = block[:_BEGINNING]
-    # Without a mark, too: of letters below 256 every other byte is 0.
+    # Without a mark, too: of letters below 256 every other byte is 0. A byte or two of 0 say nothing yet.
     halves = begun[::2].count(0), begun[1::2].count(0)
-    if block.startswith(_UTF16_MARKS) or max(halves) > len(begun) / 8 > 8 * min(halves):
+    if block.startswith(_UTF16_MARKS) or (max(halves) > max(2, len(begun) / 8) and len(begun) / 8 > 8 * min(halves)):
         raise UserError(
             f"{path} is UTF-16, UTF-8 was expected",
             where=f"{path}:1",

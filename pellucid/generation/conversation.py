@@ -32,7 +32,7 @@ class SinglePrompts:
 
     def __init__(self, prompt_ids: Callable[[str], list[int]], ending: str = "") -> None:
         self._prompt_ids = prompt_ids
-        self._ending = ending
+        self.ending = ending
 
     def encode(self, messages: Sequence[Message]) -> list[int]:
         """Return the ids of the last message, which is all that such a model is shown.
@@ -48,4 +48,4 @@ class SinglePrompts:
                 "the model was trained on single prompts: nothing can be told it beforehand",
                 hint="Leave the system message out, or put it into the prompt.",
             )
-        return self._prompt_ids(messages[-1]["content"].removesuffix(self._ending) + self._ending)
+        return self._prompt_ids(messages[-1]["content"].removesuffix(self.ending) + self.ending)

@@ -13,6 +13,7 @@ from pellucid.generation.decoder import BatchDecoder, ModelDecoder
 from pellucid.generation.generated import GeneratedToken, Generation, Sample, TokenOdds
 from pellucid.generation.sampling_config import SamplingConfig
 from pellucid.generation.settings import changed_settings
+from pellucid.generation.stream import Stream
 from pellucid.generation.text_score import Reading, TextScore, TokenScore, log_probs_of
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.randomness import generator
@@ -21,36 +22,12 @@ from pellucid.tokenizers import ImportedTokenizer, LanguageTokenizer
 if TYPE_CHECKING:
     from pellucid.inspection import Look, Looks, WhatIf
 
-__all__ = ["LanguageModel", "Stream"]
+__all__ = ["LanguageModel"]
 
 OnProgress = Callable[[int], object]
 
 BATCH_TOKENS = 8192  # of prompts and what is to come, in the cache at once
 _LARGEST_SEED = 2**32
-
-
-class Stream:
-    """The text of a continuation as it comes: `for text in stream: …`; whole characters, and nothing is taken back.
-
-    Attributes:
-        generation: all that is known of it, once the text is over; None before.
-    """
-
-    def __init__(self, texts: Iterator[str], finish: Callable[[], Generation]) -> None:
-        self.generation: Generation | None = None
-        self._texts = texts
-        self._finish = finish
-
-    def __iter__(self) -> Iterator[str]:
-        return self
-
-    def __next__(self) -> str:
-        for text in self._texts:
-            if text:
-                return text
-        if self.generation is None:
-            self.generation = self._finish()
-        raise StopIteration
 
 
 class LanguageModel:

@@ -68,7 +68,7 @@ def _package() -> Any:
     except ImportError as error:
         raise UserError(
             "reading GGUF needs the package gguf, which is not installed",
-            hint="Install it: `pip install 'pellucid[gguf]'`.",
+            hint="Install it: `pip install -c constraints.txt '.[gguf]'` in the clone.",
         ) from error
     return gguf
 

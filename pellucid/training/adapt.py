@@ -8,7 +8,7 @@ import torch
 
 from pellucid.training.recipe import Recipe, TranslatorRecipe
 
-__all__ = ["LENGTHS", "PASSES", "Rung", "adapt", "expected_tokens", "matrix_rate"]
+__all__ = ["LENGTHS", "PASSES", "Rung", "adapt", "expected_tokens", "matrix_rate", "roughly"]
 
 
 class Rung(NamedTuple):
@@ -69,7 +69,7 @@ def adapt(
             "training": recipe.training.model_copy(update=training),
         }
     )
-    said = f"About {tokens / 1e6:.1f} M target tokens, {passes:.1f} passes through the text: "
+    said = f"About {roughly(tokens)} target tokens, {roughly(passes)} passes through the text: "
     values = [f"{name} {value}" for name, value in {**model, **training}.items() if name != "adapt"]
     return chosen, [said + ", ".join(values)] if values else []
 
@@ -82,6 +82,15 @@ def expected_tokens(recipe: Recipe, seconds_gone: float, device: torch.device, d
         return by_steps
     seconds = max(60 * training.minutes - seconds_gone, 0.0)
     return min(by_steps, matrix_rate(device, dtype) * seconds / OPERATIONS_A_TOKEN)
+
+
+def roughly(count: float) -> str:
+    """Return a number as one would say it: `1.4 M`, `30,000`, `2.0`, `0.007`."""
+    if count >= 1e6:
+        return f"{count / 1e6:,.1f} M"
+    if count >= 100:
+        return f"{float(f'{count:.2g}'):,.0f}"
+    return f"{count:.1f}" if count >= 1 else f"{count:.1g}"
 
 
 def matrix_rate(device: torch.device, dtype: torch.dtype) -> float:

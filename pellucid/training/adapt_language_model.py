@@ -6,7 +6,7 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
-from pellucid.training.adapt import expected_tokens
+from pellucid.training.adapt import expected_tokens, roughly
 from pellucid.training.precision import training_dtype
 from pellucid.training.prepare_text import PreparedText
 from pellucid.training.recipe import LanguageModelRecipe
@@ -82,7 +82,7 @@ def choose(
             "training": recipe.training.model_copy(update={**training, "adapt": False}),
         }
     )
-    said = f"About {tokens / 1e6:.1f} M tokens, {passes:.1f} passes through the text: "
+    said = f"About {roughly(tokens)} tokens, {roughly(passes)} passes through the text: "
     settings = [f"{name} {value}" for name, value in (model | training).items()]
     return chosen, [said + ", ".join(settings)] if settings else []
 

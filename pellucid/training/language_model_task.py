@@ -130,7 +130,7 @@ class LanguageModelTask:
         start, length = int(valid.starts[number]), int(valid.lengths[number])
         ids = valid.ids[start : start + length]
         given = int((ids < 0).sum()) or min(_PROMPT, length // 2)
-        room = max(1, valid.context - self.config.sample_tokens)
+        room = valid.context - min(self.config.sample_tokens, valid.context // 2)
         prompt = self._whole(numpy.where(ids < 0, ~ids, ids)[: given + 1].tolist()[-room:])
         one = Continuation(
             prompt,

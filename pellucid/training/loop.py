@@ -63,8 +63,18 @@ class Run:
 
     def progress(self) -> float:
         """Return the share of the run that has passed, by steps or by time, whichever is further."""
+        return self._share_since(0.0)
+
+    def share_of_updates(self) -> float:
+        """Return `progress` without what was prepared before the first update: what schedules go by."""
+        return self._share_since(self.state.prepared)
+
+    def _share_since(self, seconds: float) -> float:
         by_steps = self.state.step / self.config.steps if self.config.steps else 0.0
-        by_time = self.clock.seconds() / (60 * self.config.minutes) if self.config.minutes else 0.0
+        by_time = 0.0
+        if self.config.minutes:
+            left = 60 * self.config.minutes - seconds
+            by_time = (self.clock.seconds() - seconds) / left if left > 0 else 1.0
         return min(1.0, max(by_steps, by_time))
 
     def averaged(self) -> dict[str, Tensor] | None:
@@ -110,17 +120,19 @@ def train(run: Run) -> Iterator[Step]:
     if run.state.position >= len(plan):  # resumed with larger batches
         run.state = replace(run.state, epoch=run.state.epoch + 1, position=0)
         plan = run.task.plan(config.batch_tokens, run.state.epoch)
-    progress = run.progress()
+    if not run.state.step:
+        run.state = replace(run.state, prepared=last_checkpoint)
+    progress, share = run.progress(), run.share_of_updates()
     while progress < 1.0 and not run.stopped_early():
         began = run.clock.seconds()
         step, epoch = run.state.step + 1, run.state.epoch
         model.train()
         # Dropout's numbers are a function of (seed, step): a resumed run draws the same.
         torch.manual_seed(derived_seed(config.seed, "dropout", step))
-        losses = accumulate_gradients(run, plan[run.state.position], progress)
+        losses = accumulate_gradients(run, plan[run.state.position], share)
         norm = float(nn.utils.clip_grad_norm_(model.parameters(), config.clip_norm or math.inf, foreach=True))
         _check_finite(losses.plain, norm, step)
-        rate = learning_rate(config, step, progress)
+        rate = learning_rate(config, step, share)
         set_learning_rate(run.optimizer, rate)
         run.optimizer.step()
         run.optimizer.zero_grad()
@@ -131,7 +143,7 @@ def train(run: Run) -> Iterator[Step]:
             run.state = replace(run.state, epoch=epoch + 1, position=0)
             plan = run.task.plan(config.batch_tokens, epoch + 1)
         validation = _validate_if_due(run)
-        before, progress = progress, run.progress()
+        before, progress, share = progress, run.progress(), run.share_of_updates()
         checkpoint = validation is not None or _checkpoint_due(run, before, progress, last_checkpoint)
         record = Step(
             step=step,
@@ -162,14 +174,14 @@ def train(run: Run) -> Iterator[Step]:
             raise
 
 
-def accumulate_gradients(run: Run, items: NDArray[numpy.int64], progress: float) -> Losses:
+def accumulate_gradients(run: Run, items: NDArray[numpy.int64], share: float) -> Losses:
     """Add the gradient of a step's loss, in as many parts as memory asks for; divided by the step's target tokens."""
     batches = run.task.batches(items, run.state.epoch, run.micro_batch_tokens)
     # Windows in the middle of a long prompt predict nothing.
     tokens = max(1, sum(batch.target_tokens for batch in batches))
     plain_sum = guided_sum = 0.0
     for batch in batches:
-        found = run.task.loss(batch, progress)
+        found = run.task.loss(batch, share)
         (found.minimised / tokens).backward()
         plain_sum += found.plain
         guided_sum += found.guided

@@ -25,7 +25,7 @@ def learning_rate(config: RunConfig, step: int, progress: float) -> float:
     Args:
         config: its highest rate, warm-up and shape.
         step: which update it is, counted from 1.
-        progress: share of the run that has passed, by steps or by time.
+        progress: share of the updates' steps or time that has passed; what was prepared before them does not count.
 
     Source:
         Vaswani et al. 2017, eq. 3 for the inverse square root, here scaled to reach `learning_rate` at its top.

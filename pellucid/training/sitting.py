@@ -223,6 +223,7 @@ def _train(subject: Subject[AnyRecipe, AnyPrepared, AnyModel], asked: Asked[AnyR
                 return
         subject.freeze(recipe, model, run.optimizer, folder)
         _fit_memory(subject, run, asked, recipe)
+        prepared_after = clock.seconds() if checkpoint is None else 0.0
         yield from train(run)
         if not run.state.step:
             raise UserError(
@@ -231,6 +232,21 @@ def _train(subject: Subject[AnyRecipe, AnyPrepared, AnyModel], asked: Asked[AnyR
                 hint="give more --minutes, or a number of --steps; the same command with --resume and more starts over",
             )
         _finish(run, asked)
+        for line in _hardly_begun(run, prepared_after):
+            asked.talk(line)
+
+
+def _hardly_begun(run: Run, prepared_after: float) -> list[str]:
+    """Say so where a run ended while its learning rate was still rising, and where its time went."""
+    steps, warmup = run.state.step, run.config.warmup_steps
+    if steps >= warmup:
+        return []
+    said = "The model has hardly begun to learn: "
+    said += f"{steps:,} updates, and the learning rate rises for the first {warmup:,}"
+    if run.config.minutes is None:
+        return [f"{said}. Give more --steps"]
+    spent = f"; preparing the text took {prepared_after:.0f} s of the time" if prepared_after >= 1 else ""
+    return [f"{said}{spent}. Give more --minutes"]
 
 
 def _begin(
@@ -243,6 +259,8 @@ def _begin(
     (asked.folder / STAGED).rename(data)
     prepared = subject.read(data, asked.recipe)
     recipe = subject.choose(asked, prepared, clock.seconds()) if asked.recipe.training.adapt else asked.recipe
+    if recipe is not asked.recipe:  # read as a resume would: windows of the context that was chosen
+        prepared = subject.read(data, recipe)
     subject.write_head(asked, recipe, prepared)
     return recipe, prepared
 

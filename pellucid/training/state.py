@@ -44,7 +44,7 @@ class Step:
         padding: share of this update's positions that hold padding.
         seconds: of the run so far, preparation included.
         tokens_per_second: target tokens a second of this update.
-        progress: share of the run that has passed, 0 to 1.
+        progress: share of the run that has passed, preparation included, 0 to 1.
         validation: if the model was validated after it.
         checkpoint: whether one was written after it.
     """
@@ -73,6 +73,7 @@ class TrainingState:
         epoch, position: the next batch is number `position` of the plan of `epoch`.
         tokens: target tokens so far.
         seconds: of work so far; in a checkpoint until it was written, in a step until its update was made.
+        prepared: seconds of work before the first update.
         validations: made so far.
         best_loss, best_step: of the best validation; None and 0 before the first.
         since_best: validations since then.
@@ -85,6 +86,7 @@ class TrainingState:
     position: int = 0
     tokens: int = 0
     seconds: float = 0.0
+    prepared: float = 0.0
     validations: int = 0
     best_loss: float | None = None
     best_step: int = 0

@@ -56,7 +56,8 @@ def _rjieba() -> Segmenter:
         raise UserError(
             "the tokenizer rjieba is not installed",
             where="--tokenizer rjieba",
-            hint="Install it, `pip install 'pellucid[zh]'`, or take `--tokenizer words`, which cuts by the character.",
+            hint="Install it, `pip install -c constraints.txt '.[zh]'` in the clone, "
+            "or take `--tokenizer words`, which cuts by the character.",
         ) from error
     cut: Callable[[str], list[str]] = rjieba.cut
     return lambda text: [word for word in cut(text) if not word.isspace()]

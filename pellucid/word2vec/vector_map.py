@@ -154,7 +154,7 @@ def _umap(units: NDArray[numpy.float32], seed: int) -> NDArray[Any]:
         raise UserError(
             "umap is not installed",
             where="--method umap",
-            hint="Install it, `pip install 'pellucid[umap]'`, or take `--method pca`.",
+            hint="Install it, `pip install -c constraints.txt '.[umap]'` in the clone, or take `--method pca`.",
         ) from error
     drawn: NDArray[Any] = UMAP(metric="cosine", random_state=seed, n_jobs=1).fit_transform(units)
     return drawn

@@ -241,3 +241,17 @@ def test_text_that_is_no_unicode_is_shown_escaped(tmp_path: Path) -> None:
     program = "from pellucid.cli import console; console.use_utf8(); console.data('\\ud800 \\udce4\\udcbd\\udca0 好')"
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, cwd=ROOT, check=False)
     assert ended.stdout == "\\ud800 你 好\n".encode()
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["train", "lm"], "Any setting of the recipe can be given as `--section.field value`"),
+        (["chat"], "/new begins anew"),
+    ],
+)
+def test_a_command_s_help_has_all_that_its_docstring_says(
+    command: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert app.main([*command, "--help"]) == 0
+    assert said in " ".join(capsys.readouterr().out.split())

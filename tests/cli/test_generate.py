@@ -3,6 +3,7 @@
 import io
 import json
 import math
+import shutil
 import sys
 from pathlib import Path
 
@@ -89,6 +90,21 @@ def test_a_file_has_a_prompt_a_line(folder: Path, tmp_path: Path, capsys: Captur
     typed("The cat\nHund\n")
     assert main(["generate", str(folder), "--file", "-"]) == 0
     assert capsys.readouterr().out.count("\n") == 2
+
+
+def test_a_prompt_without_the_ending_that_was_learnt_is_told(folder: Path, tmp_path: Path, capsys: Captured) -> None:
+    asked = tmp_path / "asked"
+    shutil.copytree(folder, asked)
+    write_json(asked / "report.json", {"data": {"with_prompt": 2, "prompt_ending": "\n"}})
+    (tmp_path / "prompts.txt").write_text("The cat\n", encoding="utf-8")
+    told = 'The prompts that this model learnt end with "\\n"'
+    for arguments, expected in (["The cat"], True), (["The cat\n"], False), ([], False):
+        assert main(["generate", str(asked), *arguments]) == 0
+        assert (told in capsys.readouterr().err) is expected
+    assert main(["generate", str(asked), "--file", str(tmp_path / "prompts.txt")]) == 0
+    assert told in capsys.readouterr().err
+    assert main(["generate", str(folder), "The cat"]) == 0
+    assert told not in capsys.readouterr().err
 
 
 def test_a_prompt_comes_through_a_pipe_lines_and_all(folder: Path, capsys: Captured, typed: Typed) -> None:

@@ -10,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from pellucid.corpus.doctor.report import excerpt
 from pellucid.corpus.document_splitting import hold_out_documents
 from pellucid.corpus.documents import PART, Document, choose_cut, read_documents
 from pellucid.corpus.documents_config import Cut, DocumentsConfig
@@ -83,6 +84,7 @@ def test_jsonl_has_texts_or_prompts_with_completions(tmp_path: Path) -> None:
     ("line", "check", "said"),
     [
         ('{"prompt": "q"}', "json", "no field completion"),
+        ('{"text": "t", "prompt": "p", "completion": "c"}', "json", "expected one of the two"),
         ('{"text": 3}', "json", "no text in the field text"),
         ("{", "json", "not JSON"),
         ("[1]", "json", "not a JSON object"),
@@ -233,3 +235,8 @@ def test_the_answer_to_a_prompt_is_never_cut() -> None:
     held = hold_out_documents(lambda: stream(long), 1)
     assert list(held.training()) == long
     assert list(held.valid()) == []
+
+
+def test_an_excerpt_is_one_line() -> None:
+    assert excerpt("German: dog\n") == "“German: dog⏎”"
+    assert excerpt("a\nb" * 50, 5) == "“a⏎ba…”"

@@ -43,6 +43,23 @@ def test_a_guide_s_script_runs(guide: Path, corpus: Path) -> None:
         assert ended.stdout
 
 
+@pytest.mark.parametrize("chinese", sorted((ROOT / "docs" / "guides").glob("*.zh.md")), ids=lambda path: path.stem)
+def test_a_guide_has_the_same_code_in_both_languages(chinese: Path) -> None:
+    english = chinese.with_name(chinese.name.replace(".zh.md", ".md"))
+    assert _code(chinese) == _code(english)
+
+
+@pytest.mark.parametrize("guide", [guide for guide in GUIDES if not guide.stem.endswith(".zh")], ids=lambda at: at.stem)
+def test_a_guide_is_there_in_both_languages(guide: Path) -> None:
+    assert guide.with_suffix(".zh.md").is_file()
+
+
+def _code(guide: Path) -> list[tuple[str, str]]:
+    """Return the code of a guide by language, without comments and without what Python prints for people."""
+    found = re.findall(r"```(\w+)\n(.*?)```", guide.read_text(encoding="utf-8"), re.DOTALL)
+    return [(kind, re.sub(r'\s+#.*|(?<=print\()f"[^"\n]*"', "", code)) for kind, code in found]
+
+
 def test_gensim_reads_what_the_guide_s_script_writes(corpus: Path) -> None:
     from gensim.models import KeyedVectors
 

@@ -1,7 +1,7 @@
 """The page draws every view by itself, in a browser that has no network.
 
-It needs Chromium (Debian's package `chromium`), so it is run by hand:
-`python -m pytest tests/inspection/in_a_browser.py`.
+It needs Chromium (Debian's package `chromium`), which a user's machine may lack, so the README's command leaves it to
+`.ci/run`; by hand: `python -m pytest tests/inspection/in_a_browser.py`.
 """
 
 import re

@@ -1,6 +1,7 @@
+import pytest
 import torch
 
-from pellucid.training.adapt import LENGTHS, PASSES, adapt, expected_tokens, matrix_rate
+from pellucid.training.adapt import LENGTHS, PASSES, adapt, expected_tokens, matrix_rate, roughly
 from pellucid.training.recipe import load_recipe
 
 
@@ -64,3 +65,11 @@ def test_minutes_and_this_machine_s_speed_say_it_otherwise() -> None:
     recipe = load_recipe("fast", {"training.minutes": 1})
     assert expected_tokens(recipe, 60.0, cpu, torch.float32) == 0
     assert expected_tokens(recipe, 0.0, cpu, torch.float32) > 0
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [(1_440_000, "1.4 M"), (30_154, "30,000"), (812, "810"), (2.04, "2.0"), (0.0067, "0.007"), (0, "0")],
+)
+def test_a_small_number_is_not_rounded_to_nothing(count: float, said: str) -> None:
+    assert roughly(count) == said

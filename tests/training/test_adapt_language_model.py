@@ -17,7 +17,7 @@ def test_a_short_run_makes_more_and_smaller_steps_in_a_shorter_context() -> None
     recipe, said = choose(fast(), frozenset(), SHORT / 2, BOOK)
     assert (recipe.training.batch_tokens, recipe.training.learning_rate) == (768, 2e-3)
     assert recipe.model.max_positions == 128
-    assert "0.8 M tokens, 0.8 passes" in said[0] and "batch_tokens 768" in said[0]
+    assert "750,000 tokens, 0.8 passes" in said[0] and "batch_tokens 768" in said[0]
     longer, said = choose(fast(), frozenset(), 2 * SHORT, BOOK)
     assert (longer.training.batch_tokens, longer.model.max_positions) == (2048, 256)
     assert "batch_tokens" not in said[0]

@@ -92,6 +92,12 @@ def test_without_validation_text_nothing_is_measured(tmp_path: Path) -> None:
     assert LanguageModelTask(one.config, one.sampling, one.model, prepared).validation_loss() is None
 
 
+def test_in_a_short_context_the_sample_keeps_its_prompt(tmp_path: Path) -> None:
+    document = Document("a dog", PLACE, prompt="the cat eats")
+    sample = task(tmp_path, 32, documents=[document], sample_tokens=60).judge(1.0, 0).sample
+    assert sample is not None and sample["prompt"] == "the cat eats"
+
+
 def test_a_sample_is_the_same_each_time_and_holds_no_special_piece(tmp_path: Path) -> None:
     one = task(tmp_path, sample_tokens=12)
     with torch.no_grad():
@@ -115,9 +121,9 @@ def test_a_sample_shows_whole_characters_only(tmp_path: Path) -> None:
     assert sample["prompt"] == text[:5]
     assert sample["continuation"]
     assert "\ufffd" not in sample["continuation"]
-    late = task(tmp_path, 24, documents=[Document(text, PLACE)], sample_tokens=20).judge(1.0, 0).sample
+    late = task(tmp_path, 8, documents=[Document(text, PLACE)], sample_tokens=20).judge(1.0, 0).sample
     assert late is not None
-    assert late["prompt"] == text[4]  # of four tokens that leave room for the sample, the last is a part
+    assert late["prompt"] == text[4]  # half the context is the prompt's: of its four tokens the last is a part
 
 
 def test_of_a_document_with_a_prompt_the_sample_goes_on_from_it(tmp_path: Path) -> None:

@@ -230,6 +230,17 @@ def test_a_ruinous_text_is_refused_with_its_line_and_the_mend(tmp_path: Path) ->
     assert trained(source, tmp_path / "model", steps=1, settings={"data.drop": "encoding"})
 
 
+@pytest.mark.parametrize(("warmup", "told_so"), [(3, True), (2, False)])
+def test_a_run_that_ends_in_its_warm_up_says_so(
+    text_file: TextFile, tmp_path: Path, warmup: int, told_so: bool
+) -> None:
+    told: list[str] = []
+    settings = {"training.warmup_steps": warmup}
+    trained(text_file(), tmp_path / "model", steps=2, settings=settings, talk=told.append)
+    said = "hardly begun to learn: 2 updates, and the learning rate rises for the first 3. Give more --steps"
+    assert any(said in line for line in told) is told_so
+
+
 def test_training_goes_on_from_a_finished_model(uninterrupted: tuple[Path, Path], tmp_path: Path) -> None:
     source, whole = uninterrupted
     steps = list(train_lm([source], tmp_path / "on", recipe="tiny", steps=1, start_from=whole))
@@ -282,6 +293,23 @@ def test_what_is_left_open_is_chosen_by_the_text(text_file: TextFile, tmp_path: 
     list(train_lm([text_file()], tmp_path / "model", recipe="tiny", steps=1, settings=settings, talk=told.append))
     assert content(tmp_path / "model" / "config.json")["model"]["max_positions"] == 64
     assert any("max_positions 64" in line for line in told)
+
+
+def test_a_run_whose_context_was_chosen_by_the_text_resumes_bit_for_bit(tmp_path: Path) -> None:
+    source = tmp_path / "short.txt"
+    source.write_text("".join(f"cat {number}.\n" for number in range(300)), encoding="utf-8")
+    settings = {name: value for name, value in SMALL_LM.items() if name != "model.max_positions"}
+    settings["training.adapt"] = True
+    for name in ("whole", "stopped"):
+        run = train_lm([source], tmp_path / name, recipe="tiny", steps=STEPS, settings=settings)
+        for step in run:
+            if name == "stopped" and step.step == 5:
+                run.close()  # type: ignore[attr-defined]  # a generator: closing it writes a checkpoint
+    list(train_lm([], tmp_path / "stopped", steps=STEPS, resume=True))
+    assert content(tmp_path / "whole" / "config.json")["model"]["max_positions"] == 32  # half of the recipe's
+    weights = [read_tensors(tmp_path / name / "model.safetensors") for name in ("whole", "stopped")]
+    assert weights[0].keys() == weights[1].keys()
+    assert all(torch.equal(weight, weights[1][name]) for name, weight in weights[0].items())
 
 
 @pytest.mark.parametrize("frozen", [False, True])

@@ -143,7 +143,8 @@ class Tally:
 
 
 def excerpt(text: str, characters: int = 50) -> str:
-    """Return the beginning of a text in quotation marks, for a message."""
+    """Return the beginning of a text in quotation marks, for a message: one line, whatever the text has."""
+    text = text.replace("\n", "⏎")
     return f"“{text}”" if len(text) <= characters else f"“{text[: characters - 1]}…”"
 
 
