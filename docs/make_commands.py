@@ -39,6 +39,8 @@ COMMANDS = (
     ("vectors", "stability"),
     ("vectors", "map"),
     ("vectors", "convert"),
+    ("claims", "list"),
+    ("claims", "run"),
 )
 
 HEAD = """# Commands

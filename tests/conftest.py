@@ -29,6 +29,7 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 @pytest.fixture
 def run_pellucid() -> Run:
     """Run `pellucid ARGUMENTS...` in a process of its own, as a user would, without a terminal."""
+    given = [path for path in [os.environ.get("PYTHONPATH")] if path]
 
     def run(*arguments: object, stdin: str = "", cwd: Path | None = None) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
@@ -38,7 +39,7 @@ def run_pellucid() -> Run:
             text=True,
             encoding="utf-8",
             cwd=cwd,
-            env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "80"},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *given]), "COLUMNS": "80"},
             check=False,
         )
 

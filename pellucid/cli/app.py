@@ -76,7 +76,11 @@ _VECTORS_COMMANDS = {
     "map": ("pellucid.cli.vectors_of_text:vector_map", "Draw words as a map, one page for the browser."),
     "convert": ("pellucid.cli.vectors:convert", "Turn one form of word vectors into another."),
 }
-_GROUPS = {"train": _TRAIN_COMMANDS, "vectors": _VECTORS_COMMANDS}
+_CLAIMS_COMMANDS = {
+    "list": ("pellucid.cli.claims:list_claims", "List the statements that can be put to the test."),
+    "run": ("pellucid.cli.claims:run", "Measure statements and give their verdicts."),
+}
+_GROUPS = {"train": _TRAIN_COMMANDS, "vectors": _VECTORS_COMMANDS, "claims": _CLAIMS_COMMANDS}
 
 
 def build_app() -> App:
@@ -90,9 +94,10 @@ def build_app() -> App:
     )
     train = App(name="train", help="Train a model from your own text.", sort_key=2)
     vectors = App(name="vectors", help="Ask word vectors, and convert their files.", sort_key=len(_COMMANDS) + 1)
+    claims = App(name="claims", help="Put what is said of these models to the test.", sort_key=len(_COMMANDS) + 2)
     for place, (name, (path, help_line)) in enumerate(_COMMANDS.items()):
         app.command(path, name=name, help=help_line, sort_key=place if place < 2 else place + 1)
-    for group, commands in ((train, _TRAIN_COMMANDS), (vectors, _VECTORS_COMMANDS)):
+    for group, commands in ((train, _TRAIN_COMMANDS), (vectors, _VECTORS_COMMANDS), (claims, _CLAIMS_COMMANDS)):
         for name, (path, help_line) in commands.items():
             group.command(path, name=name, help=help_line)
         app.command(group)
@@ -170,7 +175,7 @@ def _parse(app: App, tokens: list[str]) -> tuple[Callable[..., Any], BoundArgume
 
 def _unknown_command(error: UnknownCommandError) -> UsageError:
     words = list(error.command_chain or ())
-    known = list(_GROUPS.get(" ".join(words), ["train", *_COMMANDS, "vectors"]))
+    known = list(_GROUPS.get(" ".join(words), ["train", *_COMMANDS, "vectors", "claims"]))
     name = (error.unused_tokens or [""])[0]
     if name.startswith("-"):
         return UsageError(f"unknown option {name}", where="pellucid", hint="`pellucid --help` lists the commands.")

@@ -29,17 +29,18 @@ def test_every_command_has_its_place_on_the_page() -> None:
     from pellucid.cli.app import build_app
 
     app = build_app()
-    groups = {"train", "vectors"}
+    groups = {"train", "vectors", "claims"}
     named = {command for command in app if not command.startswith("-")} - groups
     named |= {f"{group} {command}" for group in groups for command in app[group] if not command.startswith("-")}
     assert {" ".join(command) for command in _loaded("make_commands").COMMANDS if command} == named
 
 
 PAGES = ["README.md", "README.zh.md", "CONTRIBUTING.md", "recipes/README.md", "recipes/README.zh.md"]
-GUIDES = [f"docs/guides/{guide.name}" for guide in sorted((ROOT / "docs" / "guides").glob("*.md"))]
+GUIDES = [f"docs/{page.parent.name}/{page.name}" for page in sorted((ROOT / "docs").glob("guide*/*.md"))]
+CLAIMS = ["docs/claims/README.md", "docs/claims/README.zh.md"]
 
 
-@pytest.mark.parametrize("page", [*PAGES, "benchmarks/README.md", *GUIDES])
+@pytest.mark.parametrize("page", [*PAGES, "benchmarks/README.md", *GUIDES, *CLAIMS])
 def test_links_lead_to_files(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     targets = re.findall(r"\]\((?!https?:)([^)#]+)", text)
@@ -53,9 +54,9 @@ def test_flags_of_commands_in_the_documents_exist(page: str) -> None:
         name: text for name, text in re.findall(r"## `(pellucid[^`]*)`\n\n```text\n(.*?)```", _commands(), re.DOTALL)
     }
     text = (ROOT / page).read_text(encoding="utf-8")
-    for line in re.findall(r"pellucid (?:train |vectors )?[a-z-]+ [^\n`|#]*", text):
+    for line in re.findall(r"pellucid (?:train |vectors |claims )?[a-z-]+ [^\n`|#]*", text):
         words = line.split()
-        command = " ".join(words[: 3 if words[1] in ("train", "vectors") else 2])
+        command = " ".join(words[: 3 if words[1] in ("train", "vectors", "claims") else 2])
         for flag in re.findall(r"(?<!\S)--[a-z][a-z-]*(?![.\w])", line):
             assert flag in known.get(command, flag), f"{page}: {line}"
 

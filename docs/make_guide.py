@@ -1,0 +1,70 @@
+"""Fill in what the chapters of docs/guide take from the claims lab, and check nothing else.
+
+`python docs/make_guide.py` writes the files; a test fails when one is out of date. Between the marks
+
+    <!-- lab E1 E9 figure E9 -->
+    <!-- /lab -->
+
+stands what `pellucid claims run E1 E9` printed in the run that docs/claims reports, and the figure of E9. A link to a
+claim, `[E1 holds](../claims/README.md#e1)`, names its verdict.
+"""
+
+import re
+from pathlib import Path
+
+from make_claims import figures_folder, known, page_name
+
+from pellucid.claims.bilingual import Language
+from pellucid.claims.lab import Outcome
+from pellucid.claims.report import VERDICTS, terminal_lines
+
+__all__ = ["FOLDER", "language_of", "render"]
+
+FOLDER = Path(__file__).parent / "guide"
+_BLOCK = re.compile(r"<!-- lab ([^>]*?) -->\n.*?<!-- /lab -->", re.DOTALL)
+_LINK = re.compile(r"\[([EMPASHRKT]\d+)\b[^\]]*\](?:\([^)]*\))?")
+
+
+def language_of(chapter: Path) -> Language:
+    """Return the language of a chapter, which its name tells."""
+    return "zh" if chapter.name.endswith(".zh.md") else "en"
+
+
+def render(text: str, language: Language, outcomes: dict[str, Outcome]) -> str:
+    """Return a chapter with its blocks and links filled in."""
+    text = _LINK.sub(lambda found: _link(found[1], language, outcomes), text)
+    return _BLOCK.sub(lambda found: _block(found[1], language, outcomes), text)
+
+
+def _link(name: str, language: Language, outcomes: dict[str, Outcome]) -> str:
+    verdict = VERDICTS[outcomes[name].verdict if name in outcomes else "not-run"].of(language)
+    return f"[{name} {verdict}](../claims/{page_name(language)}#{name.lower()})"
+
+
+def _block(asked: str, language: Language, outcomes: dict[str, Outcome]) -> str:
+    ids, _, figures = (part.split() for part in asked.partition(" figure "))
+    command = f"$ pellucid claims run {' '.join(ids)}{' --quick' if _quick(ids, outcomes) else ''}"
+    lines = [command + (" --lang zh" if language == "zh" else "")]
+    for name in ids:
+        lines += terminal_lines(outcomes[name], language) if name in outcomes else []
+    told = ["<!-- lab " + asked + " -->", "```console", *lines, "```"]
+    for name in figures:
+        if name in outcomes and outcomes[name].evidence is not None:
+            told += ["", f"![{name}](../claims/{figures_folder(language)}/{name}.svg)"]
+    return "\n".join([*told, "<!-- /lab -->"])
+
+
+def _quick(ids: list[str], outcomes: dict[str, Outcome]) -> bool:
+    return any(outcomes[name].shrunken for name in ids if name in outcomes)
+
+
+def main() -> None:
+    """Write all chapters."""
+    outcomes = known()
+    for chapter in sorted(FOLDER.glob("*.md")):
+        text = chapter.read_text(encoding="utf-8")
+        chapter.write_text(render(text, language_of(chapter), outcomes), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""A language model that is told in words what to do, trained once on instructions of the demo language."""
+
+import tempfile
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from pellucid.claims.demo_translator import demo_data
+from pellucid.demo.instructions import training_records, write_instructions
+from pellucid.demo.language import DemoData
+from pellucid.generation.generate import LanguageModel
+from pellucid.generation.load_language_model import load_language_model
+from pellucid.training.train_lm import train_lm
+
+__all__ = ["Instructed", "continued", "demo_language_model"]
+
+
+class Instructed(NamedTuple):
+    """A language model and the sentences that its instructions were made from."""
+
+    model: LanguageModel
+    data: DemoData
+
+
+@lru_cache(maxsize=8)
+def demo_language_model(steps: int, seed: int) -> Instructed:
+    """Return a model of the recipe `tiny` for language models, on the pairs that `demo_translator` is trained on.
+
+    Args:
+        steps: updates of 1,024 tokens.
+        seed: of data and training.
+    """
+    data = demo_data(6_000, seed)
+    with tempfile.TemporaryDirectory(prefix="pellucid-claims-") as folder:
+        train, valid, out = Path(folder) / "train.jsonl", Path(folder) / "valid.jsonl", Path(folder) / "lm"
+        write_instructions(train, training_records(data.train, seed))
+        write_instructions(valid, training_records(data.valid, seed))
+        chosen = {
+            "training.seed": seed, "training.precision": "float32", "training.validations": 1,
+            "training.warmup_steps": max(1, min(100, steps // 5)), "model.max_positions": 128,
+        }  # fmt: skip
+        for _ in train_lm([train], out, recipe="tiny", steps=steps, valid=[valid], settings=chosen, device="cpu"):
+            pass
+        return Instructed(load_language_model(out, device="cpu"), data)
+
+
+def continued(model: LanguageModel, prompts: Sequence[str], tokens: int = 40) -> list[str]:
+    """Return the most probable continuation of each prompt."""
+    return [found.text for found in model.generate(list(prompts), temperature=0, tokens=tokens)]

@@ -1,0 +1,73 @@
+"""Text of the demo language for experiments, and word vectors of it, each made once."""
+
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+
+from pellucid.claims.bilingual import Language
+from pellucid.demo.language import DemoPair, all_combinations, generate
+from pellucid.demo.lexicon import ADJECTIVES, NOUNS
+from pellucid.word2vec import WordVectors
+
+__all__ = ["classes", "demo_pairs", "demo_sentences", "demo_vectors", "noun_uses", "word_texts"]
+
+
+@lru_cache(maxsize=16)
+def demo_pairs(count: int, seed: int) -> tuple[DemoPair, ...]:
+    """Return sentence pairs of the demo language."""
+    return tuple(generate(count, seed))
+
+
+def demo_sentences(language: Language, count: int, seed: int) -> list[list[str]]:
+    """Return sentences of one side, as lists of words without marks, English in small letters."""
+    sides = (pair.source_words if language == "zh" else pair.target_words for pair in demo_pairs(count, seed))
+    return [[word.lower() for word in words if any(letter.isalnum() for letter in word)] for words in sides]
+
+
+@lru_cache(maxsize=16)
+def demo_vectors(
+    language: Language,
+    count: int,
+    seed: int,
+    *,
+    d: int = 32,
+    epochs: int = 5,
+    model: str = "skip-gram",
+    objective: str = "negative-sampling",
+) -> WordVectors:
+    """Return vectors of the words that stand in at least five of some sentences of one side."""
+    return WordVectors.train(
+        demo_sentences(language, count, seed),
+        d=d, epochs=epochs, model=model, objective=objective, window=3, sample=0.0, min_count=5, seed=seed, threads=1,
+        learning_rate=0.05,
+    )  # fmt: skip
+
+
+def classes() -> dict[str, str]:
+    """Return the class of each Chinese word that has only one: noun or adjective."""
+    nouns, adjectives = {noun.zh for noun in NOUNS}, {adjective.zh for adjective in ADJECTIVES}
+    both = nouns & adjectives
+    return {
+        **{word: "noun" for word in sorted(nouns - both)},
+        **{word: "adjective" for word in sorted(adjectives - both)},
+    }
+
+
+def noun_uses() -> dict[str, frozenset[str]]:
+    """Return, for each Chinese noun, the verbs and adjectives that the language lets stand with it."""
+    uses: dict[str, set[str]] = {}
+    for word, noun in all_combinations():
+        uses.setdefault(noun, set()).add(word)
+    return {noun: frozenset(words) for noun, words in sorted(uses.items())}
+
+
+def word_texts(vectors: WordVectors, seed: int, count: int) -> Tensor:
+    """Return sentences of one side as ids of their words, one more than their rows; 0 is padding, and what is unknown.
+
+    The sentences are not those that the vectors of the same seed were trained on.
+    """
+    rows = {word: row + 1 for row, word in enumerate(vectors.words)}
+    sentences = demo_sentences("zh", count, seed + 1_000)
+    longest = max(map(len, sentences))
+    return torch.tensor([[rows.get(word, 0) for word in words] + [0] * (longest - len(words)) for words in sentences])

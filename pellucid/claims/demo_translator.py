@@ -1,0 +1,64 @@
+"""A translator of the demo language, trained once and looked at by many experiments."""
+
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from pellucid.demo.language import DemoData, DemoPair, split
+from pellucid.generation.load_translator import load_translator
+from pellucid.generation.translate import Translator
+from pellucid.storage.files import write_text
+from pellucid.training.train_translator import train_translator
+
+__all__ = ["Trained", "demo_data", "demo_translator", "write_pairs"]
+
+
+class Trained(NamedTuple):
+    """A translator, what it was trained on, and its last losses in nats a token."""
+
+    translator: Translator
+    data: DemoData
+    valid_loss: float
+
+
+@lru_cache(maxsize=8)
+def demo_data(pairs: int, seed: int) -> DemoData:
+    """Return training, validation and test pairs of the demo language."""
+    return split(pairs, valid_pairs=100, test_pairs=200, seed=seed)
+
+
+def write_pairs(path: Path, pairs: tuple[DemoPair, ...]) -> None:
+    """Write sentence pairs as a TSV."""
+    write_text(path, "".join(f"{pair.source}\t{pair.target}\n" for pair in pairs))
+
+
+@lru_cache(maxsize=8)
+def demo_translator(steps: int, seed: int, **settings: object) -> Trained:
+    """Return a translator of the recipe `tiny`: added sinusoids, norm before each part, no help from an aligner.
+
+    Args:
+        steps: updates of 1,024 tokens; 0 gives the first weights.
+        seed: of data and training.
+        settings: of the recipe, with `__` for the dot.
+    """
+    data = demo_data(6_000, seed)
+    with tempfile.TemporaryDirectory(prefix="pellucid-claims-") as folder:
+        train, valid, out = Path(folder) / "train.tsv", Path(folder) / "valid.tsv", Path(folder) / "zh-en"
+        write_pairs(train, data.train)
+        write_pairs(valid, data.valid)
+        chosen = {
+            "training.seed": seed, "training.precision": "float32", "training.validations": 1,
+            "training.warmup_steps": max(1, min(100, steps // 5)),
+            **{name.replace("__", "."): value for name, value in settings.items()},
+        }  # fmt: skip
+        if steps == 0:
+            chosen |= {"training.learning_rate": 1e-12}
+        run = train_translator(
+            [train], out, recipe="tiny", steps=max(steps, 1), valid=[valid], settings=chosen, device="cpu",
+            source_lang="zh", target_lang="en",
+        )  # fmt: skip
+        valid_loss = float("nan")
+        for step in run:
+            valid_loss = step.validation.loss if step.validation is not None else valid_loss
+        return Trained(load_translator(out, device="cpu"), data, valid_loss)

@@ -1,0 +1,1 @@
+"""H: many heads."""

@@ -1,0 +1,61 @@
+"""H2: one softmax is a zero-sum budget."""
+
+from pellucid.claims.bilingual import Text
+from pellucid.claims.claim import Budget, Claim, Effort
+from pellucid.claims.evidence import Evidence, Figure, over_seeds
+from pellucid.claims.rules import Rule, at_least
+from pellucid.claims.tasks import accuracy, train_reader, two_at_once
+from pellucid.claims.texts import SEEDS
+
+__all__ = ["CLAIM", "measure"]
+
+_HEADS = (1, 2)
+
+
+def measure(budget: Budget, seed: int, heads: tuple[int, int] = _HEADS) -> Evidence:
+    """Train one head and two of half the width each on a task that needs two sources at once."""
+    found: dict[int, list[float]] = {n: [] for n in range(len(heads))}
+    records = []
+    for number in budget.every_seed(seed):
+        for which, n_heads in enumerate(heads):
+            model, _ = train_reader(two_at_once, number, budget.steps, n_heads=n_heads, batch=128)
+            found[which].append(accuracy(model, two_at_once, number))
+            records.append({"heads": f"{n_heads} × {32 // n_heads}", "seed": str(number), "accuracy": found[which][-1]})
+    titles = {"heads": Text("heads", "头"), "accuracy": Text("accuracy", "准确率"), "seed": Text("seed", "种子")}
+    one, two = found.values()
+    numbers = {
+        "advantage_of_two_heads": over_seeds(b - a for a, b in zip(one, two, strict=True)),
+        "accuracy_one_head": over_seeds(one),
+        "accuracy_two_heads": over_seeds(two),
+    }
+    return Evidence(numbers, records, Figure("bar", "heads", "accuracy", "seed", titles))
+
+
+CLAIM = Claim(
+    id="H2",
+    statement=Text(
+        "One softmax is a zero-sum budget: who must look at two places at once needs two heads.",
+        "一个 softmax 是零和预算：要同时看两处，就需要两个头。",
+    ),
+    equation="Σ_j A_ij = 1  in each head",
+    measured=Text(
+        "four values of which the first and the third are to be subtracted (modulo 6): accuracy of one layer with one "
+        "head of 32 "
+        "and with two of 16, after equally many steps",
+        "四个值中的第一与第三相减（模 6）：一层一头（宽 32）与一层两头（宽 16）训练同样步数后的准确率",
+    ),
+    rule=Rule((at_least("advantage_of_two_heads", 0.1, SEEDS, fails_at=0.02),)),
+    reading=Text(
+        "The budget is exact, the conclusion is not: one head can look at both with unequal weights, and what follows "
+        "can undo the "
+        "mixture as long as the two leave distinguishable traces. Two heads find it sooner, as neither has to balance "
+        "shares. "
+        "Trained models do use most of their heads for training and few for the result (Michel et al. 2019).",
+        "预算是精确的，结论却不然：一个头可以用不等的权重同时看两处，只要两者留下可区分的痕迹，后面的层就能拆开混合。"
+        "两个头更快学会，因为谁都不必权衡份额。"
+        "训练好的模型多数头用于训练过程，对结果必不可少的很少（Michel 等 2019）。",
+    ),
+    sources=("Vaswani et al. 2017, §3.2.2", "Michel et al. 2019, Are Sixteen Heads Really Better than One?"),
+    run=measure,
+    effort=Effort(Budget(seeds=3, steps=200), Budget(seeds=5, steps=1_500)),
+)

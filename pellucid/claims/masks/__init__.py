@@ -1,0 +1,1 @@
+"""K: who may look at whom."""

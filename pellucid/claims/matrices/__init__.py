@@ -1,0 +1,1 @@
+"""M: matrices as changes of space."""

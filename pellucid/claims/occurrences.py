@@ -1,0 +1,83 @@
+"""Occurrences of a word in sentences, its sense by the true alignment, and its vectors in a translator."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from pellucid.demo.language import DemoPair, spans
+from pellucid.generation.translate import Translator
+
+__all__ = ["Occurrence", "occurrences", "on_its_own", "same_and_cross", "states_by_layer"]
+
+
+class Occurrence(NamedTuple):
+    """A word in a sentence: where it stands, characters from and to, and its sense there, told by its translation."""
+
+    pair: DemoPair
+    start: int
+    end: int
+    sense: str
+
+
+def occurrences(pairs: Sequence[DemoPair], word: str, senses: dict[str, str]) -> list[Occurrence]:
+    """Return the occurrences of a Chinese word whose translation begins with one of the given prefixes.
+
+    Args:
+        senses: prefix of the English word → sense.
+    """
+    found = []
+    for pair in pairs:
+        places = spans(pair.source, pair.source_words)
+        for number, each in enumerate(pair.source_words):
+            if each != word:
+                continue
+            english = [pair.target_words[target] for source, target in pair.alignment if source == number]
+            meant = [sense for prefix, sense in senses.items() for one in english if one.startswith(prefix)]
+            if meant:
+                found.append(Occurrence(pair, *places[number], meant[0]))
+    return found
+
+
+def on_its_own(translator: Translator, found: Sequence[Occurrence]) -> list[Occurrence]:
+    """Return the occurrences in which the word is a token of its own.
+
+    A token that joins it with a neighbour, 看电视 for one, has another row, and tells the sense before any context.
+    """
+    pieces = translator.source_tokenizer.pieces
+    return [one for one in found if (one.start, one.end) in {(p.start, p.end) for p in pieces(one.pair.source)}]
+
+
+def states_by_layer(translator: Translator, found: Sequence[Occurrence]) -> Tensor:
+    """Return the encoder's states at each occurrence: its row of the embedding, then after each block.
+
+    Returns:
+        [layers + 1, occurrences, d_model]; a word of several tokens has the mean of their states.
+    """
+    model, tokenizer = translator.model, translator.source_tokenizer
+    rows = []
+    for one in found:
+        seen: dict[str, Tensor] = {}
+        pieces = tokenizer.pieces(one.pair.source)
+
+        def record(name: str, x: Tensor, seen: dict[str, Tensor] = seen) -> Tensor:
+            return seen.setdefault(name, x)
+
+        with torch.no_grad():
+            model.encode(torch.tensor([[piece.id for piece in pieces]]), record)
+        here = [n for n, piece in enumerate(pieces) if piece.start < one.end and piece.end > one.start]
+        layers = ["embedding.source", *(f"encoder.{n}.residual.output" for n in range(len(model.encoder)))]
+        rows.append(torch.stack([seen[name][0, here].mean(0) for name in layers]))
+    return torch.stack(rows, 1)
+
+
+def same_and_cross(states: Tensor, senses: Sequence[str]) -> tuple[float, float, float]:
+    """Return the mean cosine within senses and across them, and how often the nearest other one has the same sense."""
+    rows = torch.nn.functional.normalize(states - states.mean(0), dim=1)
+    cosines = rows @ rows.T
+    same = torch.tensor([[a == b for b in senses] for a in senses])
+    other = ~torch.eye(len(senses), dtype=torch.bool)
+    nearest = cosines.masked_fill(~other, -2).argmax(1)
+    right = same[torch.arange(len(senses)), nearest].float().mean()
+    return float(cosines[same & other].mean()), float(cosines[~same].mean()), float(right)

@@ -1,0 +1,1 @@
+"""P: where a word stands."""

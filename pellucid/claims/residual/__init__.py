@@ -1,0 +1,1 @@
+"""R: the residual sum."""

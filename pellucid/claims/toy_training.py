@@ -1,0 +1,35 @@
+"""Training of small models on made-up tasks: the loss of a batch down, step by step."""
+
+from collections.abc import Callable
+
+from torch import Tensor, nn
+
+from pellucid.training.config import RunConfig
+from pellucid.training.optimizer import adamw
+
+__all__ = ["fit"]
+
+
+def fit(
+    model: nn.Module, loss_of_step: Callable[[int], Tensor], steps: int, *, learning_rate: float = 3e-3
+) -> list[float]:
+    """Train in place by the library's AdamW at a constant rate, gradients clipped at norm 1; return each step's loss.
+
+    Args:
+        model: whose weights move.
+        loss_of_step: the loss of the batch that step n (from 0) is made from.
+        steps: how many.
+        learning_rate: of all of them.
+    """
+    optimizer = adamw(model, RunConfig(learning_rate=learning_rate, weight_decay=0.0))
+    losses = []
+    model.train()
+    for step in range(steps):
+        loss = loss_of_step(step)
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        losses.append(float(loss.detach()))
+    model.eval()
+    return losses

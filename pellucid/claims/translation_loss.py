@@ -1,0 +1,40 @@
+"""The loss of a translator on sentence pairs, as it is or with something changed in its pass."""
+
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from pellucid.demo.language import DemoPair
+from pellucid.generation.translate import Translator
+from pellucid.layers.taps import Tap, keep
+
+__all__ = ["padded", "pair_batch", "translation_loss"]
+
+
+def padded(sequences: Sequence[Sequence[int]], pad_id: int) -> Tensor:
+    """Return sequences of ids as one batch, filled up at the right."""
+    longest = max(map(len, sequences))
+    return torch.tensor([[*ids, *[pad_id] * (longest - len(ids))] for ids in sequences])
+
+
+def pair_batch(translator: Translator, pairs: Sequence[DemoPair]) -> tuple[Tensor, Tensor]:
+    """Return source ids with an end, and target ids between a start and an end, as training has them."""
+    source, target = translator.source_tokenizer, translator.target_tokenizer
+    sources = padded([[*source.encode(pair.source), source.end_id] for pair in pairs], source.pad_id)
+    targets = padded([[target.start_id, *target.encode(pair.target), target.end_id] for pair in pairs], target.pad_id)
+    return sources, targets
+
+
+def translation_loss(translator: Translator, pairs: Sequence[DemoPair], tap: Tap = keep) -> float:
+    """Return the mean loss of the target tokens, nats a token.
+
+    Args:
+        tap: may change what passes.
+    """
+    sources, targets = pair_batch(translator, pairs)
+    with torch.no_grad():
+        logits = translator.model(sources, targets[:, :-1], tap)
+    pad = translator.target_tokenizer.pad_id
+    return float(F.cross_entropy(logits.flatten(0, 1), targets[:, 1:].flatten(), ignore_index=pad))

@@ -1,0 +1,15 @@
+"""Attention with one matrix for queries and keys."""
+
+from torch import nn
+
+from pellucid.layers.attention import Attention
+
+__all__ = ["tie_queries_and_keys"]
+
+
+def tie_queries_and_keys(model: nn.Module) -> nn.Module:
+    """Let every attention of a model project its keys as its queries (W_Q = W_K); return the model."""
+    for part in model.modules():
+        if isinstance(part, Attention):
+            part.key = part.query
+    return model

@@ -1,0 +1,1 @@
+"""E: words as vectors."""

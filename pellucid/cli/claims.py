@@ -1,0 +1,73 @@
+"""`pellucid claims`: what explainers say of these models, and what comes out when it is measured."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from pellucid.cli import console
+from pellucid.cli.flags import DEFAULT_FLAGS, Flags
+
+__all__ = ["list_claims", "run"]
+
+
+def list_claims(
+    *,
+    lang: Literal["en", "zh"] = "en",
+    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    flags: Flags = DEFAULT_FLAGS,
+) -> None:
+    """List the statements that can be put to the test.
+
+    Args:
+        lang: Language of the statements.
+        as_json: Print one JSON array of objects with the keys id, statement (en, zh), equation and sources.
+    """
+    from pellucid.claims import all_claims
+
+    if as_json:
+        console.data_json([claim.as_dict() for claim in all_claims()])
+        return
+    head, trains = (["编号", "命题", ""], "需训练") if lang == "zh" else (["id", "statement", ""], "trains")
+    rows = [[claim.id, claim.statement.of(lang), trains if claim.trains else ""] for claim in all_claims()]
+    console.table(head, rows)
+
+
+def run(
+    *ids: str,
+    quick: Annotated[bool, Parameter(negative="")] = False,
+    lang: Literal["en", "zh"] = "en",
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    data: Path | None = None,
+    seed: int = 1,
+    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    flags: Flags = DEFAULT_FLAGS,
+) -> None:
+    """Put statements to the test: measure, and let the rule that was fixed before give the verdict.
+
+    Args:
+        ids: Which claims; a letter stands for its topic; all unless given.
+        quick: Shrink the trainings.
+        lang: Language of the report.
+        output: Folder for report.html, report.md with its figures, and claims.json.
+        data: Folder with your own files for the claims that ask for them: text.txt, analogies.txt, similarity.tsv.
+        seed: First of the seeds.
+        as_json: Print one JSON array of objects with the keys id, verdict, condition, evidence and seconds.
+    """
+    from pellucid.claims import find_claims, run_claims
+    from pellucid.claims.report import terminal_lines, write_report
+
+    chosen, outcomes = find_claims(ids), []
+    with console.progress("Running the claims", len(chosen), "claims") as bar:
+        for outcome in run_claims(chosen, quick=quick, seed=seed, data=data):
+            outcomes.append(outcome)
+            bar.advance(1, note=f"{outcome.claim.id} {outcome.verdict}")
+    if output is not None:
+        write_report(output, outcomes, lang)
+        console.say(f"The report is in {output / 'report.html'}.")
+    if as_json:
+        console.data_json([outcome.as_dict(lang) for outcome in outcomes])
+    else:
+        for outcome in outcomes:
+            for line in terminal_lines(outcome, lang):
+                console.data(line)

@@ -1,0 +1,265 @@
+"""What is known of the exact claims; and that an experiment on something broken says so."""
+
+from collections.abc import Callable, Sequence
+
+import numpy
+import pytest
+import torch
+from torch import Tensor
+
+from pellucid.claims import Evidence, find_claims, run_claim
+from pellucid.claims.attention import a01_shown_is_computed as a1
+from pellucid.claims.attention import a02_rows_are_distributions as a2
+from pellucid.claims.attention import a03_dimension_by_dimension as a3
+from pellucid.claims.attention import a04_mutual as a4
+from pellucid.claims.attention import a05_narcissism as a5
+from pellucid.claims.heads import h1_many_cost_as_one as h1
+from pellucid.claims.masks import k1_no_looking_ahead as k1
+from pellucid.claims.masks import k2_minus_infinity as k2
+from pellucid.claims.masks import k4_padding_does_not_leak as k4
+from pellucid.claims.matrices import m1_shapes as m1
+from pellucid.claims.matrices import m2_linear as m2
+from pellucid.claims.matrices import m3_one_to_one as m3
+from pellucid.claims.matrices import m4_rotate_stretch_rotate as m4
+from pellucid.claims.matrices import m5_order as m5
+from pellucid.claims.matrices import m6_rank_and_eigenvalues as m6
+from pellucid.claims.positions import p01_sine_and_cosine as p1
+from pellucid.claims.positions import p02_a_code_of_its_own as p2
+from pellucid.claims.positions import p03_moving_is_a_rotation as p3
+from pellucid.claims.positions import p04_dot_product_sees_distance as p4
+from pellucid.claims.positions import p05_four_parts_of_a_score as p5
+from pellucid.claims.positions import p08_rotary_sees_offsets as p8
+from pellucid.claims.positions import p09_codes_are_added as p9
+from pellucid.claims.residual import r1_powers as r1
+from pellucid.claims.residual import r2_plus_one as r2
+from pellucid.claims.residual import r3_gradients_reach_the_bottom as r3
+from pellucid.claims.residual import r4_at_least_one as r4
+from pellucid.claims.scaling import s1_variance_grows as s1
+from pellucid.claims.scaling import s2_scaled_back_to_one as s2
+from pellucid.claims.scaling import s3_softmax_derivative as s3
+from pellucid.claims.scaling import s4_the_usual_figures as s4
+from pellucid.claims.scaling import s5_unscaled_scores_kill_the_gradient as s5
+from pellucid.claims.specimens import everyone, small_translator
+from pellucid.claims.training import t1_teacher_forcing as t1
+from pellucid.claims.training import t4_cache_equals_no_cache as t4
+from pellucid.claims.variations.no_residual import WithoutResidual, without_residual
+from pellucid.claims.words import e01_row_is_one_hot as e1
+from pellucid.claims.words import e02_cbow_is_a_centroid as e2
+from pellucid.claims.words import e03_cbow_learns_the_middle as e3
+from pellucid.claims.words import e04_scores_without_bound as e4
+from pellucid.claims.words import e07_error_reaches_rows_used as e7
+from pellucid.claims.words import e09_ids_carry_no_meaning as e9
+from pellucid.claims.words import e11_axes_mean_nothing as e11
+from pellucid.demo.micro_world import MicroStep, micro_step
+from pellucid.inspection.labelled import Axis, LabelledArray
+from pellucid.inspection.score_parts import FOUR_PARTS, ScoreParts
+from pellucid.layers.attention import attend
+from pellucid.layers.embeddings import TokenEmbedding
+from pellucid.layers.positions import sinusoids
+from pellucid.layers.rotary import Rotary, frequencies
+from pellucid.layers.taps import Tap, keep
+from pellucid.models.encoder_decoder import EncoderDecoder
+
+AXES = ("head", "query", "key")
+KNOWN = {
+    "E1": "holds", "E2": "holds", "E3": "holds", "E4": "holds-if", "E7": "holds-if", "E9": "holds", "E11": "refuted",
+    "M1": "holds", "M2": "holds", "M3": "holds-if", "M4": "holds-if", "M5": "holds-if", "M6": "holds-if",
+    "P1": "holds", "P2": "holds", "P3": "holds", "P4": "holds-if", "P8": "holds", "P9": "holds",
+    "A1": "holds", "A2": "holds-if", "A3": "holds", "A4": "holds-if", "A5": "holds-if",
+    "S1": "holds", "S2": "holds", "S3": "holds", "S4": "refuted", "S5": "holds",
+    "H1": "holds-if", "R1": "holds", "R2": "holds-if", "R3": "holds", "R4": "refuted",
+    "K1": "holds", "K2": "holds", "K4": "holds", "T1": "holds", "T4": "holds",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_an_exact_claim_comes_out_as_is_known(name: str) -> None:
+    (claim,) = find_claims([name])
+    outcome = run_claim(claim, quick=True)
+    assert outcome.verdict == KNOWN[name], [(one.test.number, one.measured.value) for one in outcome.judged]
+    assert outcome.evidence is not None and outcome.evidence.records
+    for record in outcome.evidence.records:
+        assert {outcome.evidence.figure.x, outcome.evidence.figure.y} <= set(record)
+
+
+def swapped(positions: Tensor, d: int) -> Tensor:
+    """Codes with sine and cosine exchanged."""
+    codes: Tensor = sinusoids(positions, d).unflatten(-1, (-1, 2)).flip(-1).flatten(-2)
+    return codes
+
+
+def repeating(positions: Tensor, d: int) -> Tensor:
+    return sinusoids(positions % 100, d)
+
+
+def out_of_step(positions: Tensor, d: int) -> Tensor:
+    """Codes whose sine and cosine have different frequencies."""
+    codes = sinusoids(positions, d)
+    codes[:, 1::2] = sinusoids(2 * positions, d)[:, 1::2]
+    return codes
+
+
+def one_sided(positions: Tensor, d: int) -> Tensor:
+    """Codes of sines alone: their products know where they are."""
+    codes = sinusoids(positions, d)
+    codes[:, 1::2] = 0
+    return codes
+
+
+def leaking(query: Tensor, key: Tensor, value: Tensor, may_attend: Tensor, tap: Tap = keep) -> Tensor:
+    """Attention that also looks at what is forbidden."""
+    return attend(query, key, value, torch.ones_like(may_attend), tap)
+
+
+def unnormalised(query: Tensor, key: Tensor, value: Tensor, may_attend: Tensor, tap: Callable[..., Tensor]) -> Tensor:
+    weights = tap("weights", (query @ key.transpose(-1, -2)).exp())
+    return weights @ value
+
+
+def turned_value(query: Tensor, key: Tensor, value: Tensor, may_attend: Tensor, tap: object = None) -> Tensor:
+    """Attention that mixes dimensions."""
+    return attend(query, key, value + value.roll(1, -1), may_attend)
+
+
+def twice_too_long(model: object, ids: Tensor, split: tuple[int, ...]) -> Tensor:
+    """A cache that counts positions from 0 anew for each piece."""
+    from pellucid.models.decoder_only import DecoderOnly
+
+    assert isinstance(model, DecoderOnly)
+    return torch.cat([model(piece) for piece in ids.split(split, 1)], 1)
+
+
+def normal_and_shear() -> list[numpy.ndarray]:
+    return [numpy.array([[1.0, 1.0], [0.0, 1.0]])]
+
+
+def by_squares(x: Tensor, positions: Tensor) -> Tensor:
+    turned: Tensor = Rotary(frequencies(x.shape[-1], 10_000.0))(x, positions**2)
+    return turned
+
+
+class SeesTheFuture(torch.nn.Module):
+    """An encoder–decoder whose whole target is read at once without a mask, by its source side."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.real = small_translator(1)
+        self.target_embedding = self.real.target_embedding
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        logits: Tensor = self.real(torch.cat((source, target), 1), target)
+        return logits
+
+
+def shifted(embedding: TokenEmbedding, ids: Tensor) -> Tensor:
+    rows: Tensor = embedding((ids + 1) % embedding.weight.shape[0])
+    return rows
+
+
+def first_word_only(w_in: numpy.ndarray, w_out: numpy.ndarray, context: list[int], target: int) -> MicroStep:
+    return micro_step(w_in, w_out, context[:1], target)
+
+
+def equal_entries(shape: tuple[int, ...], random: torch.Generator) -> Tensor:
+    return torch.randn(shape[0], 1, generator=random).expand(shape)
+
+
+def flatter(scores: Sequence[float]) -> list[float]:
+    return s4.shares_of([score * 9.2 / 90 for score in scores])
+
+
+def mutations() -> dict[str, Callable[[], Evidence]]:
+    rows = numpy.random.default_rng(1).standard_normal((60, 12))
+    labels = numpy.arange(60) % 2
+    lossy = torch.zeros(32, 48, dtype=torch.float64)
+    lossy[:16, :16] = torch.eye(16, dtype=torch.float64)
+    asymmetric = torch.triu(torch.ones(32, 32))
+    return {
+        "E1 the next row": lambda: e1.measure(1, shifted),
+        "E2 the first word only": lambda: e2.measure(1, first_word_only),
+        "E3 every word in the middle": lambda: e3.measure(1, ((0, 1, 2), (0, 0, 2), (0, 2, 2))),
+        "E4 every word occurs": lambda: e4.measure(1, ((0, 1), (0, 2), (0, 0))),
+        "E7 tied": lambda: e7.measure(1, tied=True),
+        "E11 not orthogonal": lambda: e11.measure(rows, rows[::-1], labels, 1, orthogonal=False),
+        "M1 one vector changes all": lambda: m1.measure(1, lambda x, w: (x - x.mean(0)) @ w),
+        "M2 with a bend": lambda: m2.measure(1, {"W_Q": torch.relu}),
+        "M3 not of full rank": lambda: m3.measure(1, lossy),
+        "M4 one rotation forgotten": lambda: m4.measure(
+            1, lambda matrix: m4.Parts(numpy.eye(len(matrix)), *numpy.linalg.svd(matrix)[1:])
+        ),
+        "M5 a product that commutes": lambda: m5.measure(1, lambda a, b: a + b),
+        "M6 not normal": lambda: m6.measure(normal_and_shear(), rows),
+        "P1 sine and cosine swapped": lambda: p1.measure(swapped),
+        "P2 codes that repeat": lambda: p2.measure(repeating),
+        "P3 two frequencies in a pair": lambda: p3.measure(out_of_step),
+        "P4 sines alone": lambda: p4.measure(1, one_sided),
+        "P8 squares of positions": lambda: p8.measure(1, by_squares),
+        "P9 the sum is scaled": lambda: p9.measure(1, scaled_sums()),
+        "A1 the mask is forgotten": lambda: a1.measure(1, leaking),
+        "A2 nothing divides": lambda: a2.measure(1, unnormalised),
+        "A3 dimensions are mixed": lambda: a3.measure(1, turned_value),
+        "A4 keys of their own": lambda: a4.measure(1, asymmetric),
+        "A5 keys turned round": lambda: a5.measure(1, keys_of=-torch.eye(8)),
+        "S1 equal entries": lambda: s1.measure(1, equal_entries),
+        "S2 no scaling": lambda: s2.measure(1, lambda q, k: q @ k.T),
+        "S3 no Kronecker delta": lambda: s3.measure(1, lambda s: -torch.outer(s, s)),
+        "S4 a base that is flatter": lambda: s4.measure(flatter),
+        "S5 scaled both times": lambda: s5.measure(1, exponent=0.0),
+        "H1 heads of full width": lambda: h1.measure((8, 512)),
+        "R1 ninety layers": lambda: r1.measure(90),
+        "R2 without the sum": lambda: r2.measure(1, WithoutResidual),
+        "R3 without the sum": lambda: r3.measure([1, 2, 3], without_residual),
+        "R4 a part that only adds": lambda: r4.measure(1, {"block": 2 * torch.eye(32)}),
+        "K1 no mask": lambda: k1.measure(1, everyone(8)),
+        "K2 zeroed afterwards": lambda: k2.measure(1, k2.zeroed_after),
+        "K4 padding is a token": lambda: k4.measure(1, pad_id=-1),
+        "T1 the target leaks": lambda: t1.measure(1, SeesTheFuture()),  # type: ignore[arg-type]
+        "T4 positions anew": lambda: t4.measure(1, with_cache=twice_too_long),
+    }  # fmt: skip
+
+
+def scaled_sums() -> dict[str, EncoderDecoder]:
+    """Models that scale the sum of embedding and code."""
+    models: dict[str, EncoderDecoder] = {}
+    for name in ("scaled by √d", "not scaled"):
+        model = small_translator(1, positions="sinusoidal", cross_positions="none")
+        model.embedding_dropout = torch.nn.Hardtanh(-0.1, 0.1)  # type: ignore[assignment]  # stands for any scaling
+        models[name] = model
+    return models
+
+
+@pytest.mark.parametrize("name", mutations())
+def test_a_broken_part_is_found_out(name: str) -> None:
+    (claim,) = find_claims([name.split()[0]])
+    verdict = claim.rule.judge(mutations()[name]().numbers).verdict
+    assert verdict != KNOWN[claim.id], name
+
+
+def test_ids_that_know_the_classes_are_found_out() -> None:
+    from pellucid.claims.demo_text import noun_uses
+
+    (claim,) = find_claims(["E9"])
+    # Ids in the order of what nouns are used with: near ids are alike.
+    ordered = sorted(noun_uses(), key=lambda noun: sorted(noun_uses()[noun]))
+    told = e9.measure(1, {noun: place for place, noun in enumerate(ordered)})
+    assert claim.rule.judge(told.numbers).verdict != KNOWN["E9"]
+
+
+def split_of(scores: numpy.ndarray, *parts: numpy.ndarray) -> ScoreParts:
+    axes = tuple(Axis(name, tuple(map(str, range(n)))) for name, n in zip(AXES, scores.shape, strict=True))
+    labelled = [LabelledArray("scores", values, axes, "nats", "") for values in (scores, *parts)]
+    return ScoreParts(dict(zip(FOUR_PARTS, labelled[1:], strict=True)), labelled[0], "")
+
+
+def test_a_part_of_a_score_that_is_forgotten_is_found_out() -> None:
+    (claim,) = find_claims(["P5"])
+    parts = list(numpy.random.default_rng(1).standard_normal((4, 2, 5, 5)))
+    whole = sum(parts, numpy.zeros((2, 5, 5)))
+    assert claim.rule.judge(p5.measure([split_of(whole, *parts)]).numbers).verdict == "holds"
+    for n in range(4):
+        without = [numpy.zeros_like(part) if place == n else part for place, part in enumerate(parts)]
+        assert claim.rule.judge(p5.measure([split_of(whole, *without)]).numbers).verdict == "refuted"
+
+
+def test_every_exact_claim_has_a_mutation() -> None:
+    assert {name.split()[0] for name in mutations()} | {"E9"} == set(KNOWN)

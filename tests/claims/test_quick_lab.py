@@ -1,0 +1,48 @@
+"""The quick lab, whole: a verdict that changes is a mistake in the model code, or in the experiment.
+
+The exact claims are in `test_exact_claims.py`; here are those in which something is trained, with shrunken trainings.
+What is not settled here is settled by the full lab, if at all. One thread, so that sums are taken in one order.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from pellucid.claims import all_claims, find_claims, run_claim
+from tests.claims.test_exact_claims import KNOWN
+
+TRAINED = {
+    "E5": "holds", "E6": "not-settled", "E8": "holds", "E10": "not-run", "E12": "holds", "E13": "holds",
+    "E14": "not-settled", "E15": "holds", "E16": "holds",
+    "P5": "holds", "P6": "not-settled", "P7": "holds-if", "P10": "not-settled",
+    "A6": "holds", "A7": "holds", "A8": "not-settled", "A9": "not-settled", "A10": "not-settled",
+    "S6": "not-settled", "H2": "not-settled", "H3": "not-settled", "H4": "holds", "H5": "not-settled",
+    "R5": "not-settled", "R6": "not-settled", "K3": "not-settled",
+    "T2": "not-settled", "T3": "not-settled", "T5": "not-settled", "T6": "not-settled", "T7": "not-settled",
+    "T8": "holds",
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_a_verdict_of_the_quick_lab_is_what_it_was(name: str) -> None:
+    (claim,) = find_claims([name])
+    outcome = run_claim(claim, quick=True)
+    assert outcome.verdict == TRAINED[name], [(one.test.number, one.measured) for one in outcome.judged]
+    if outcome.evidence is not None:
+        assert outcome.evidence.records
+        for record in outcome.evidence.records:
+            assert {outcome.evidence.figure.x, outcome.evidence.figure.y} <= set(record)
+
+
+def test_every_claim_is_in_the_quick_lab_of_the_tests() -> None:
+    assert set(TRAINED).isdisjoint(KNOWN)
+    assert {*TRAINED, *KNOWN} == {claim.id for claim in all_claims()}

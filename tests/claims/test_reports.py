@@ -1,0 +1,77 @@
+"""What is handed out: the command, JSON, Markdown, and a page that needs nothing else."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from pellucid.claims import find_claims, run_claims
+from pellucid.claims.bilingual import LANGUAGES
+from pellucid.claims.charts import specification
+from pellucid.claims.report import markdown, page, write_report
+from tests.conftest import Run
+
+CHOSEN = ["S4", "H1", "M2", "E10"]  # refuted, holds-if, holds, not-run
+OUTCOMES = list(run_claims(find_claims(CHOSEN), quick=True))
+
+
+def test_the_verdicts_are_of_every_kind() -> None:
+    assert [outcome.verdict for outcome in OUTCOMES] == ["refuted", "holds-if", "holds", "not-run"]
+    assert OUTCOMES[3].condition is not None and "text.txt" in OUTCOMES[3].condition.en
+
+
+def test_json_says_what_others_rely_on() -> None:
+    told = json.loads(json.dumps([outcome.as_dict("zh") for outcome in OUTCOMES], allow_nan=False))
+    assert [set(one) for one in told] == [{"id", "verdict", "condition", "evidence", "seconds"}] * 4
+    refuted, conditional, plain, missing = told
+    assert missing["evidence"] is None and plain["condition"] is None
+    assert conditional["condition"]["zh"]
+    assert refuted["evidence"]["figure"]["$schema"].startswith("https://vega.github.io/schema/vega-lite")
+    assert refuted["evidence"]["records"] and refuted["evidence"]["numbers"]["third_entry"]["value"] < 1e-38
+    assert [test["passed"] for test in refuted["evidence"]["tests"]] == [True, False]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_page_loads_nothing(language: str) -> None:
+    text = page(OUTCOMES, language)  # type: ignore[arg-type]
+    before_bundle = text.split("<script")[0]
+    assert not re.search(r"""(src|href)\s*=\s*["'](https?:)?//""", before_bundle)
+    assert "<!--" not in before_bundle.replace("<!doctype", "")
+    for outcome in OUTCOMES:
+        assert f'id="{outcome.claim.id}" class="{outcome.verdict}"' in text
+    assert ("不成立" in text) == (language == "zh")
+
+
+def test_markdown_has_verdict_numbers_and_figure() -> None:
+    text = markdown(OUTCOMES, "zh")
+    assert "![H1](figures/H1.svg)" in text and "![E10]" not in text
+    assert "**不成立**" in text and "| 分数个数之差（条件之外） |" in text
+
+
+def test_a_report_is_a_folder(tmp_path: Path) -> None:
+    write_report(tmp_path / "lab", OUTCOMES, "zh")
+    assert sorted(path.name for path in (tmp_path / "lab").iterdir()) == [
+        "claims.json", "figures", "report.html", "report.md",
+    ]  # fmt: skip
+    assert (tmp_path / "lab" / "figures" / "S4.svg").read_text(encoding="utf-8").startswith("<svg")
+    assert len(json.loads((tmp_path / "lab" / "claims.json").read_text(encoding="utf-8"))) == 4
+
+
+def test_a_figure_is_told_in_both_languages() -> None:
+    evidence = OUTCOMES[0].evidence
+    assert evidence is not None
+    drawn = {language: json.dumps(specification(evidence, language), ensure_ascii=False) for language in LANGUAGES}
+    assert "份额" in drawn["zh"] and "份额" not in drawn["en"]
+
+
+def test_the_command_lists_and_runs(run_pellucid: Run, tmp_path: Path) -> None:
+    listed = json.loads(run_pellucid("claims", "list", "--json").stdout)
+    assert len(listed) == 71
+    assert set(listed[0]) == {"id", "statement", "equation", "sources"} and set(listed[0]["statement"]) == {"en", "zh"}
+    ended = run_pellucid("claims", "run", "m2", "s4", "--quick", "--lang", "zh", "-o", tmp_path / "lab", "--json")
+    assert ended.returncode == 0, ended.stderr
+    assert [one["verdict"] for one in json.loads(ended.stdout)] == ["holds", "refuted"]
+    assert "命题实验室" in (tmp_path / "lab" / "report.html").read_text(encoding="utf-8")
+    wrong = run_pellucid("claims", "run", "K9")
+    assert wrong.returncode == 2 and "there is no claim K9" in wrong.stderr and "Traceback" not in wrong.stderr
