@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 Chart = altair.TopLevelMixin
-MOST_DRAWN = 500_000  # numbers in a picture: each is a shape and some 100 bytes
+MOST_DRAWN, MOST_WRITTEN = 500_000, 20_000  # numbers in a picture, each a shape; or a shape and a text
 
 SHARE: Literal["blues"] = "blues"
 SIGNED: Literal["blueorange"] = "blueorange"
@@ -168,7 +168,7 @@ def token_grid(
     """
     colour_name = "probability" if is_log else values.unit
     down, across = values.axes
-    rows = _rows(values.values, ("y", "x"), {})
+    rows = _rows(values.values, ("y", "x"), {}, MOST_WRITTEN)
     for row in rows:
         row["t"] = tokens[row["y"]][row["x"]]
     base = altair.Chart(_inline(rows)).encode(
@@ -345,15 +345,13 @@ def _looked_up(labels: Sequence[str], place: str) -> str:
     return f"{json.dumps(list(labels), ensure_ascii=False)}[{place}]"
 
 
-def _rows(values: Array, names: Sequence[str], extra: Mapping[str, Array]) -> list[dict[str, Any]]:
-    """Return a row a number: its place by axis, and `v`, in as few digits as tell it from its neighbours.
-
-    Raises:
-        UserError: for more than a browser can draw.
-    """
-    if values.size > MOST_DRAWN:
+def _rows(
+    values: Array, names: Sequence[str], extra: Mapping[str, Array], most: int = MOST_DRAWN
+) -> list[dict[str, Any]]:
+    """Return a row a number: its place by axis, and `v`, in as few digits as tell it from its neighbours."""
+    if values.size > most:
         raise UserError(
-            f"a picture of {values.size:,} numbers cannot be drawn: at most {MOST_DRAWN:,}",
+            f"a picture of {values.size:,} numbers cannot be drawn: at most {most:,}",
             where="view",
             hint="Look at a shorter text, or draw a part: heat_map(look[NAME][0, :100, :100]); --json has all numbers.",
         )

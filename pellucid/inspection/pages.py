@@ -25,7 +25,9 @@ def page_of(look: Look, views: Sequence[View], left_out: Sequence[str] = ()) -> 
     about = _about(look)
     if left_out:
         about += f" Left out because the text is long: {', '.join(left_out)}; named with --view they are drawn alone."
-    return page(look.written.text, (("source", look.source), ("target", look.target)), about, views)
+    return page(
+        look.written.text, (("source", look.source), ("target" if look.source else "text", look.target)), about, views
+    )
 
 
 def page(text: str, sides: Sequence[tuple[str, Sequence[Token]]], about: str, views: Sequence[View]) -> str:

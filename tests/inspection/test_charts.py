@@ -10,7 +10,7 @@ import pytest
 
 from pellucid.errors import UsageError, UserError
 from pellucid.inspection import fonts, views
-from pellucid.inspection.charts import BACKGROUND, heat_map, save_chart, specification
+from pellucid.inspection.charts import BACKGROUND, heat_map, save_chart, specification, token_grid
 from pellucid.inspection.labelled import LabelledArray, numbered
 from pellucid.inspection.look import Look
 from pellucid.inspection.view import Asked
@@ -82,6 +82,8 @@ def test_a_picture_that_no_browser_can_draw_is_refused(seen: Look, tmp_path: Pat
     many = LabelledArray("weights", numpy.zeros((2, 600, 600)), tuple(numbered(n, s) for n, s in SIZES), "share", "")
     with pytest.raises(UserError, match="a picture of 720,000 numbers cannot be drawn"):
         heat_map(many)
+    with pytest.raises(UserError, match="a picture of 24,000 numbers cannot be drawn"):
+        token_grid([["cat"] * 600] * 40, many[0, :40])
 
 
 def test_a_page_says_which_views_it_leaves_out(seen: Look, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,7 +78,7 @@ def test_rows_of_another_length_are_refused(translator: Translator) -> None:
 def test_a_model_whose_training_diverged_is_not_taken_for_a_mistake_of_the_look() -> None:
     model = copy.deepcopy(small_language_model())
     with torch.no_grad():
-        model.model.decoder[1].self_attention.query.weight.fill_(torch.nan)
+        dict(model.model.named_parameters())["decoder.1.self_attention.query.weight"].fill_(torch.nan)
     look = model.look("The cat ate")
     with pytest.raises(UserError, match=r"decoder\.1\.self_attention\.query\.weight of the model holds"):
         look.check()

@@ -10,6 +10,7 @@ from pellucid.errors import UserError
 from pellucid.generation.generate import LanguageModel
 from pellucid.inspection.checks import InexactError
 from pellucid.inspection.language_models import decoder_difference, look_by_step
+from pellucid.inspection.pages import page_of
 from pellucid.inspection.residual import direct_effect
 from pellucid.inspection.score_parts import score_parts
 from tests.generation.small_language_model import imported_language_model, small_language_model
@@ -136,3 +137,9 @@ def test_streams_are_read_of_the_only_stack_there_is() -> None:
 def test_what_is_no_text_is_refused(text: Any) -> None:
     with pytest.raises(UserError, match="expected a text or a list of texts"):
         small_language_model().look(text)
+
+
+def test_a_page_calls_its_text_a_text() -> None:
+    page = page_of(small_language_model().look("The cat"), [])
+    assert "<b>text</b>" in page
+    assert "<b>target</b>" not in page
