@@ -12,7 +12,7 @@ from typing import Any, Literal, cast
 import altair
 import numpy
 
-from pellucid.errors import UsageError
+from pellucid.errors import UsageError, UserError
 from pellucid.inspection.fonts import STACK, need_fonts
 from pellucid.inspection.labelled import Array, Axis, LabelledArray
 from pellucid.storage.files import write_bytes, write_text
@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 Chart = altair.TopLevelMixin
+MOST_DRAWN = 500_000  # numbers in a picture: each is a shape and some 100 bytes
 
 SHARE: Literal["blues"] = "blues"
 SIGNED: Literal["blueorange"] = "blueorange"
@@ -345,7 +346,17 @@ def _looked_up(labels: Sequence[str], place: str) -> str:
 
 
 def _rows(values: Array, names: Sequence[str], extra: Mapping[str, Array]) -> list[dict[str, Any]]:
-    """Return a row a number: its place by axis, and `v`, in as few digits as tell it from its neighbours."""
+    """Return a row a number: its place by axis, and `v`, in as few digits as tell it from its neighbours.
+
+    Raises:
+        UserError: for more than a browser can draw.
+    """
+    if values.size > MOST_DRAWN:
+        raise UserError(
+            f"a picture of {values.size:,} numbers cannot be drawn: at most {MOST_DRAWN:,}",
+            where="view",
+            hint="Look at a shorter text, or draw a part: heat_map(look[NAME][0, :100, :100]); --json has all numbers.",
+        )
     columns = {"v": values, **{name: numpy.broadcast_to(x, values.shape) for name, x in extra.items()}}
     lists = {name: _shortest(x) for name, x in columns.items()}
     places = numpy.indices(values.shape).reshape(values.ndim, -1).T.tolist()
