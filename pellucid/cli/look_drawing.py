@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 __all__ = ["draw", "draw_checks", "draw_table"]
 
 _LEAST = 0.05  # share of a row that is drawn at all
-_MOST_COLUMNS = 24  # of digits: more can only be seen as a picture
+_MOST_COLUMNS = 48  # of digits: more can only be seen as a picture
 _MOST_PLACES = 60  # of a map either way, and columns of a table: a terminal is no place for more
+_NOT_OF_THE_TEXT = ("offset", "d_model", "d_head", "pair", "layer", "part")  # axes that are as long for any text
 _MOST_ROWS = 200  # of a table, which has some for each token
 
 
@@ -88,7 +89,8 @@ def _shortened(array: "LabelledArray") -> tuple["LabelledArray", list[str]]:
 
 
 def _first(shown: int, count: int, name: str) -> str:
-    return f"the first {shown} of {count:,} {name}; a shorter text has fewer, --json gives all of them"
+    fewer = "" if name.endswith(_NOT_OF_THE_TEXT) else "a shorter text has fewer, "
+    return f"the first {shown} of {count:,} {name}; {fewer}--json gives all of them"
 
 
 def _blocks(headers: Sequence[str], rows: Sequence[Sequence[Any]], columns: int) -> list[str]:

@@ -46,9 +46,10 @@ class ScoreParts(NamedTuple):
 
     @property
     def error(self) -> float:
-        """The largest difference between the sum of the parts and the score, nats."""
-        total = sum(part.values for part in self.parts.values())
-        return float(numpy.abs(total - self.scores.values).max(initial=0.0))
+        """The largest difference between the sum of the parts and the score, nats; of the scores that there are."""
+        total = numpy.sum([part.values for part in self.parts.values()], axis=0)
+        there = ~numpy.isnan(self.scores.values)
+        return float(numpy.abs(total - self.scores.values)[there].max(initial=0.0))
 
 
 def score_parts(look: Recorded, attention: str) -> ScoreParts:

@@ -103,7 +103,8 @@ class Kind(NamedTuple):
 
     def narrowed(self, asked: Asked) -> Asked:
         """Return what is asked without what the view cannot be narrowed by."""
-        return asked._replace(**{which: None for which in ("layer", "head") if which not in self.narrows})
+        layer = asked.layer if "layer" in self.narrows else None
+        return asked._replace(layer=layer, head=asked.head if "head" in self.narrows else None)
 
 
 def layer_of(asked: Asked, count: int) -> int:

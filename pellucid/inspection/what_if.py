@@ -169,6 +169,8 @@ class WhatIf:
             UserError: if the shapes do not fit.
         """
         place = self._place(name, position)
+        if not isinstance(other, Look | LabelledArray):
+            raise UserError(f"expected a look at another text, got {other!r}", where="patch", hint="model.look(TEXT)")
         array = other if isinstance(other, LabelledArray) else other[name]
         values = torch.from_numpy(numpy.ascontiguousarray(array.values))
         if from_position is not None and position is None:
@@ -195,7 +197,7 @@ class WhatIf:
             x = x.clone()
             into = x if place is None else x[..., place : place + 1, :]
             shared = tuple(slice(min(a, b)) for a, b in zip(into.shape[-values.ndim :], values.shape, strict=True))
-            into[(..., *shared)] = values[shared].to(x)
+            into[shared if values.ndim == into.ndim else (slice(None), *shared)] = values[shared].to(x)
             return x
 
         came = f" from position {from_position}" if from_position is not None else ""

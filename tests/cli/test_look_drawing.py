@@ -23,6 +23,12 @@ def test_a_map_of_a_long_text_is_its_beginning() -> None:
         assert "q60" not in shown
 
 
+def test_a_shorter_text_is_no_advice_where_it_would_not_help() -> None:
+    axes = (Axis("position", ("0", "1")), Axis("d_model", tuple(map(str, range(192)))))
+    lines = draw(LabelledArray("codes", numpy.zeros((2, 192)), axes, "–", "made up"), columns=80)
+    assert "d_model; --json gives all of them" in "\n".join(lines)
+
+
 def test_one_of_sixty_is_whole() -> None:
     shown = "\n".join(draw(array(60, 60, "share"), columns=80))
     assert "the first" not in shown

@@ -1,9 +1,11 @@
 """Edits that reach beyond a text, do not fit, or would make a view show what is not so."""
 
+import copy
 from typing import Any
 
 import numpy
 import pytest
+import torch
 
 from pellucid.errors import UserError
 from pellucid.generation.translate import Translator
@@ -71,6 +73,24 @@ def test_rows_of_another_length_are_refused(translator: Translator) -> None:
         run.patch("encoder.output", other).run()
     with pytest.raises(UserError, match="there"):
         run.patch("encoder.output", other["decoder.0.cross_attention.query"], 1).run()
+
+
+def test_a_model_whose_training_diverged_is_not_taken_for_a_mistake_of_the_look() -> None:
+    model = copy.deepcopy(small_language_model())
+    with torch.no_grad():
+        model.model.decoder[1].self_attention.query.weight.fill_(torch.nan)
+    look = model.look("The cat ate")
+    with pytest.raises(UserError, match=r"decoder\.1\.self_attention\.query\.weight of the model holds"):
+        look.check()
+    rank = view_of(Asked(look), "rank").arrays[0].values
+    assert numpy.isfinite(rank).tolist() == [True, True, False]
+
+
+def test_what_is_patched_in_is_a_look(translator: Translator) -> None:
+    several = translator.look([TEXT, "Hund"], target=TARGET)
+    for other in ("Hund", several):
+        with pytest.raises(UserError, match="expected a look at another text"):
+            translator.what_if(TEXT, target=TARGET).patch("encoder.output", other, 0)  # type: ignore[arg-type]
 
 
 def test_one_head_can_be_kept(translator: Translator) -> None:
