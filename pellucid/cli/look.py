@@ -93,7 +93,7 @@ def look(
         if kind == "language-model":
             _tell_decoder(model, seen)
         return
-    asked = Asked(seen, picture.layer, picture.head, model, folder)
+    asked = Asked(seen, picture.layer, picture.head, model, folder, prefix)
     if picture.output is not None:
         save_view(asked, picture.output, picture.view, dark=picture.dark)
         console.say(f"{picture.output} written")

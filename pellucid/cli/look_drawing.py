@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 __all__ = ["draw", "draw_checks", "draw_table"]
 
 _LEAST = 0.05  # share of a row that is drawn at all
-_MOST_COLUMNS = 24  # of digits: more can only be seen as a picture
+_MOST_COLUMNS = 48  # of digits: more can only be seen as a picture
+_MOST_PLACES = 60  # of a map either way, and columns of a table: a terminal is no place for more
+_NOT_OF_THE_TEXT = ("offset", "d_model", "d_head", "pair", "layer", "part")  # axes that are as long for any text
+_MOST_ROWS = 200  # of a table, which has some for each token
 
 
 def draw(array: "LabelledArray", head: int | None = None, columns: int | None = None) -> list[str]:
@@ -38,6 +41,8 @@ def draw(array: "LabelledArray", head: int | None = None, columns: int | None = 
             chosen = head if first.name == "heads" and head is not None else len(first.labels) - 1
             lines.append(f"{first.name} {first.labels[chosen]}")
             array = array[chosen]
+    array, cut = _shortened(array)
+    lines += cut
     if len(array.axes) == 1:
         (axis,) = array.axes
         rows = [[label, float(value)] for label, value in zip(axis.labels, array.values, strict=True)]
@@ -50,7 +55,7 @@ def draw(array: "LabelledArray", head: int | None = None, columns: int | None = 
         return [*lines, *draw_alignment(across.labels, down.labels, weights, columns), LEGEND]
     shown = min(len(across.labels), _MOST_COLUMNS)
     if shown < len(across.labels):
-        lines.append(f"the first {shown} of {len(across.labels)} {across.name} places; -o FILE.html has them all")
+        lines.append(_first(shown, len(across.labels), f"places of {across.name}"))
     headers = ["", *across.labels[:shown]]
     rows = [
         [label, *(f"{value:.2f}" for value in row[:shown])]
@@ -60,15 +65,32 @@ def draw(array: "LabelledArray", head: int | None = None, columns: int | None = 
 
 
 def draw_table(table: "Table") -> list[str]:
-    """Return the lines of a table, in blocks if it is wider than the terminal."""
-    rows = [[_cell(value) for value in row] for row in table.rows]
-    return _blocks(list(table.headers), rows, shutil.get_terminal_size((80, 24)).columns)
+    """Return the lines of a table, in blocks if it is wider than the terminal; of a long one its beginning."""
+    rows = [[_cell(value) for value in row[:_MOST_PLACES]] for row in table.rows[:_MOST_ROWS]]
+    sizes = ((_MOST_ROWS, len(table.rows), "rows"), (_MOST_PLACES, len(table.headers), "columns"))
+    lines = [_first(most, size, name) for most, size, name in sizes if size > most]
+    return [*lines, *_blocks(list(table.headers[:_MOST_PLACES]), rows, shutil.get_terminal_size((80, 24)).columns)]
 
 
 def draw_checks(checks: "Sequence[Check]") -> None:
     """Print how exactly the promises of a look are kept."""
     rows = [[check.name, "not here" if check.error is None else f"{check.error:.1e}", check.bound] for check in checks]
     console.table(["promise", "largest error", "at most"], rows)
+
+
+def _shortened(array: "LabelledArray") -> tuple["LabelledArray", list[str]]:
+    """Return the beginning of an array that a terminal has room for, and lines that say what is left out."""
+    lines: list[str] = []
+    for place, axis in enumerate(array.axes):
+        if len(axis.labels) > _MOST_PLACES:
+            lines.append(_first(_MOST_PLACES, len(axis.labels), f"places of {axis.name}"))
+            array = array[(slice(None),) * place + (slice(_MOST_PLACES),)]
+    return array, lines
+
+
+def _first(shown: int, count: int, name: str) -> str:
+    fewer = "" if name.endswith(_NOT_OF_THE_TEXT) else "a shorter text has fewer, "
+    return f"the first {shown} of {count:,} {name}; {fewer}--json gives all of them"
 
 
 def _blocks(headers: Sequence[str], rows: Sequence[Sequence[Any]], columns: int) -> list[str]:

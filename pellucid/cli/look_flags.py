@@ -48,7 +48,19 @@ class PictureFlags:
         if self.view:
             from pellucid.inspection.views import kind_of
 
-            kind_of(self.view)
+            kind_of(self.view).refuse(self.view, self.layer, self.head)
+
+    def refuse_without_view(self) -> None:
+        """Make sure that no layer and no head is named where the picture is of the whole run.
+
+        Raises:
+            UsageError: if one is.
+        """
+        for name, number in (("layer", self.layer), ("head", self.head)):
+            if number is not None and not self.view:
+                raise UsageError(
+                    f"what a change does is not of one {name}", where=f"--{name}", hint="Name a view with --view."
+                )
 
     def refuse_unknown_form(self) -> None:
         """Make sure that there is a form for the file.

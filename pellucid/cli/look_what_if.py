@@ -27,6 +27,7 @@ def show_what_if(
     flags: ModelFlags,
 ) -> None:
     """Run a model plainly and edited; draw, write or print the difference, or a view of the edited run."""
+    picture.refuse_without_view()
     from pellucid.generation.load import load
     from pellucid.inspection.edits_in_words import edited
     from pellucid.inspection.pages import write_page

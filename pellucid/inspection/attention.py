@@ -7,7 +7,7 @@ from torch import Tensor
 from pellucid.errors import UserError
 from pellucid.inspection.anatomy import Attended
 from pellucid.inspection.labelled import Axis, LabelledArray, numbered
-from pellucid.inspection.recorded import Recorded
+from pellucid.inspection.recorded import WITHOUT_POSITIONS, Recorded
 
 __all__ = [
     "covering",
@@ -49,6 +49,8 @@ def turned(look: Recorded, attention: str, quantity: str) -> Tensor:
 
 def position_bias(look: Recorded, where: Attended) -> Tensor | None:
     """Return what positions add to the scores (ALiBi), float64 [heads query key]; None if nothing."""
+    if WITHOUT_POSITIONS in look.edits:
+        return None
     queries, keys = (torch.arange(len(look.tokens_on(side))) for side in (where.query_side, where.key_side))
     device = where.module.query.weight.device
     bias = where.module.score_bias(queries.to(device), keys.to(device))

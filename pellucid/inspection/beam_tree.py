@@ -8,7 +8,7 @@ from pellucid.generation.beam import BeamStep, Hypothesis, beam_search
 from pellucid.generation.translate import Translator
 from pellucid.inspection.translators import read_source
 
-__all__ = ["BeamNode", "BeamTree", "beam_tree"]
+__all__ = ["BeamNode", "BeamTree", "beam_tree", "thinned"]
 
 
 class BeamNode(NamedTuple):
@@ -53,6 +53,22 @@ class BeamTree(NamedTuple):
     def as_dict(self) -> dict[str, Any]:
         """Return it as JSON has it."""
         return {"text": self.text, "nodes": [node._asdict() for node in self.nodes]}
+
+
+def thinned(nodes: Sequence[BeamNode], most: int) -> list[BeamNode]:
+    """Return a tree of at most so many nodes, if leaving out pruned ones, the least probable first, can make it so.
+
+    Nothing grows out of what was pruned, so that the rest is a tree; its nodes are numbered anew.
+    """
+    pruned = sorted((node for node in nodes if node.state == "pruned"), key=lambda node: -node.log_prob)
+    room = max(0, most - (len(nodes) - len(pruned)))
+    gone = {node.number for node in pruned[room:]}
+    kept = [node for node in nodes if node.number not in gone]
+    numbers = {node.number: i for i, node in enumerate(kept)}
+    return [
+        node._replace(number=i, parent=None if node.parent is None else numbers[node.parent])
+        for i, node in enumerate(kept)
+    ]
 
 
 def beam_tree(translator: Translator, text: str, prefix: str = "", **settings: Any) -> BeamTree:

@@ -12,7 +12,7 @@ from typing import Any, Literal, cast
 import altair
 import numpy
 
-from pellucid.errors import UsageError
+from pellucid.errors import UsageError, UserError
 from pellucid.inspection.fonts import STACK, need_fonts
 from pellucid.inspection.labelled import Array, Axis, LabelledArray
 from pellucid.storage.files import write_bytes, write_text
@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 Chart = altair.TopLevelMixin
+MOST_DRAWN, MOST_WRITTEN = 500_000, 20_000  # numbers in a picture, each a shape; or a shape and a text
 
 SHARE: Literal["blues"] = "blues"
 SIGNED: Literal["blueorange"] = "blueorange"
@@ -167,7 +168,7 @@ def token_grid(
     """
     colour_name = "probability" if is_log else values.unit
     down, across = values.axes
-    rows = _rows(values.values, ("y", "x"), {})
+    rows = _rows(values.values, ("y", "x"), {}, MOST_WRITTEN)
     for row in rows:
         row["t"] = tokens[row["y"]][row["x"]]
     base = altair.Chart(_inline(rows)).encode(
@@ -344,8 +345,16 @@ def _looked_up(labels: Sequence[str], place: str) -> str:
     return f"{json.dumps(list(labels), ensure_ascii=False)}[{place}]"
 
 
-def _rows(values: Array, names: Sequence[str], extra: Mapping[str, Array]) -> list[dict[str, Any]]:
+def _rows(
+    values: Array, names: Sequence[str], extra: Mapping[str, Array], most: int = MOST_DRAWN
+) -> list[dict[str, Any]]:
     """Return a row a number: its place by axis, and `v`, in as few digits as tell it from its neighbours."""
+    if values.size > most:
+        raise UserError(
+            f"a picture of {values.size:,} numbers cannot be drawn: at most {most:,}",
+            where="view",
+            hint="Look at a shorter text, or draw a part: heat_map(look[NAME][0, :100, :100]); --json has all numbers.",
+        )
     columns = {"v": values, **{name: numpy.broadcast_to(x, values.shape) for name, x in extra.items()}}
     lists = {name: _shortest(x) for name, x in columns.items()}
     places = numpy.indices(values.shape).reshape(values.ndim, -1).T.tolist()

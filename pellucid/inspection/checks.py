@@ -58,7 +58,15 @@ def verify(look: Recorded) -> list[Check]:
 
     Raises:
         InexactError: if one is broken.
+        UserError: if the model's own weights are no numbers, so that nothing could be compared.
     """
+    for name, weight in look.model.named_parameters():
+        if not bool(weight.isfinite().all()):
+            raise UserError(
+                f"{name} of the model holds what is no finite number, so nothing it computes can be checked",
+                where="look",
+                hint="Its training diverged or its file is damaged: take an earlier checkpoint, or train again.",
+            )
     bound = BOUNDS.get(look.subject.precision, _NARROW)
     found: dict[str, list[float | None]] = {}
     for name, measure in _promises(look):
@@ -123,7 +131,10 @@ def _scores(look: Recorded, name: str) -> float:
     if (bias := position_bias(look, look.attention(name))) is not None:
         scores = scores + bias
     _not_edited(look)
-    return _apart(scores, look.tensor(f"{name}.scores"))
+    recorded = look.tensor(f"{name}.scores")
+    # Step by step a query has no scores for keys to come: NaN there, and there only, is as it should be.
+    absent = recorded.isnan() & ~torch.from_numpy(look.mask(name))
+    return _apart(scores.masked_fill(absent, 0.0), recorded.masked_fill(absent, 0.0))
 
 
 def _softmax(look: Recorded, name: str) -> float:

@@ -29,7 +29,7 @@ class _Verb(NamedTuple):
     @property
     def fewest(self) -> int:
         """How many words it needs."""
-        return sum(not word.startswith("[") for word in self.usage.split())
+        return sum(not word.startswith("[") and word != "..." for word in self.usage.split())
 
     @property
     def most(self) -> float:

@@ -35,6 +35,7 @@ _CJK_FILES = (
     "hiragino*", "stheiti*", "songti*", "msyh*", "simsun*", "simhei*", "arialuni*", "uming*", "ukai*", "malgun*",
     "yugoth*", "unifont*",
 )  # fmt: skip
+_EMOJI_FILES = ("noto*emoji*", "apple color emoji*", "seguiemj*", "twemoji*", "symbola*", "unifont*")
 
 
 class _Kind(NamedTuple):
@@ -56,12 +57,9 @@ _KINDS = (
         _CJK_FILES,
         "fonts-noto-cjk",
     ),
-    _Kind(
-        "emoji",
-        re.compile("[\u2600-\u27bf\U0001f000-\U0001faff]"),
-        ("noto*emoji*", "apple color emoji*", "seguiemj*", "twemoji*", "symbola*", "unifont*", "dejavusans*"),
-        "fonts-noto-color-emoji",
-    ),
+    _Kind("symbols", re.compile("[\u2600-\u27bf]"), (*_EMOJI_FILES, "dejavusans*"), "fonts-noto-color-emoji"),
+    # DejaVu Sans has faces, cats and cards of these, and for all others empty boxes.
+    _Kind("emoji", re.compile("[\U0001f000-\U0001faff]"), _EMOJI_FILES, "fonts-noto-color-emoji"),
 )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from pellucid.inspection.look import Look, Looks
 from pellucid.inspection.record import Edit, Recording, Run, changing, record
 from pellucid.inspection.recorded import Subject, Written, labelled_rows
 from pellucid.inspection.steps import record_steps, stitched
-from pellucid.inspection.translators import numbers_of_step
+from pellucid.inspection.translators import numbers_of_step, texts_of
 from pellucid.inspection.what_if import WhatIf
 
 __all__ = [
@@ -63,7 +63,7 @@ def look_at_language_model(
         UserError: for a text without tokens, one that is longer than learned positions reach, a name that no tap has,
             or if the numbers do not fit into memory.
     """
-    texts = [text] if isinstance(text, str) else list(text)
+    texts = texts_of(text)
     if not texts:
         raise UserError("there is no text to look at", where="look")
     rows = [read(model, one, tokens) for one in texts]

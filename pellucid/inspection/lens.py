@@ -150,6 +150,8 @@ def effective_rank(look: Recorded, stack: str = "encoder") -> LabelledArray:
 
 
 def _rank_of(x: Tensor) -> float:
+    if not bool(x.isfinite().all()):  # a training that diverged leaves such weights
+        return float("nan")
     singular = torch.linalg.svdvals(x)
     shares = singular[singular > 0] / singular.sum()
     return float(torch.exp(-(shares * shares.log()).sum())) if len(shares) else 0.0

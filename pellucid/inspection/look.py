@@ -111,13 +111,25 @@ class Look(Recorded):
         """Return what the model would write after each layer: `inspection.lens.lens`."""
         return lens.lens(self, top)
 
-    def identity(self, stack: str = "encoder") -> Identity:
-        """Return how far each state still is its token's embedding: `inspection.lens.identity`."""
-        return lens.identity(self, stack)
+    def identity(self, stack: str = "") -> Identity:
+        """Return how far each state still is its token's embedding: `inspection.lens.identity`.
 
-    def effective_rank(self, stack: str = "encoder") -> LabelledArray:
-        """Return how many directions the states use, by layer: `inspection.lens.effective_rank`."""
-        return lens.effective_rank(self, stack)
+        Args:
+            stack: encoder or decoder; the encoder if there is one.
+        """
+        return lens.identity(self, stack or self._first_stack)
+
+    def effective_rank(self, stack: str = "") -> LabelledArray:
+        """Return how many directions the states use, by layer: `inspection.lens.effective_rank`.
+
+        Args:
+            stack: encoder or decoder; the encoder if there is one.
+        """
+        return lens.effective_rank(self, stack or self._first_stack)
+
+    @property
+    def _first_stack(self) -> str:
+        return "encoder" if self.source else "decoder"
 
     def chart(self, view: str = "", *, layer: int | None = None, head: int | None = None) -> "Chart":
         """Return a picture as a chart of Altair; `inspection.views.VIEWS` has the names.

@@ -14,6 +14,7 @@ from pellucid.generation.load import load
 from pellucid.inspection.labelled import Axis, LabelledArray
 from pellucid.inspection.look import Look
 from pellucid.inspection.recorded import Written
+from pellucid.inspection.tap_table import chosen_names
 from pellucid.storage.checkpoints import all_checkpoints, step_of
 from pellucid.storage.tensors import read_tensors
 from pellucid.training.run_folder import AVERAGED
@@ -57,7 +58,7 @@ def look_over_training(
         on_progress: called with the number of checkpoints done.
 
     Raises:
-        UserError: if the folder holds no checkpoint.
+        UserError: if the folder holds no checkpoint, for a name that no tap has, or a language model's target.
     """
     checkpoints = all_checkpoints(folder)
     if not checkpoints:
@@ -67,9 +68,13 @@ def look_over_training(
             hint="Train with a larger training.keep_checkpoints: a run keeps its last ones only.",
         )
     asked = load(folder, device="cpu", precision="float32")
+    chosen_names(asked.model, what)
+    is_translator = "source_tokenizer" in vars(asked)
+    if target is not None and not is_translator:
+        raise UserError("only translators have a target", where="target")
     given = {} if target is None else {"target": target}
     written: Written = asked.look(text, what=["logits"], **given).written
-    if "source_tokenizer" in vars(asked):
+    if is_translator:
         given = {"target": written.target_text}
     looks: list[Look] = []
     for number, checkpoint in enumerate(checkpoints, 1):

@@ -15,14 +15,19 @@ from pellucid.storage.files import write_text
 __all__ = ["page", "page_of", "write_page"]
 
 
-def write_page(path: str | Path, look: Look, views: Sequence[View]) -> None:
-    """Write a page with some views of a look, whole or not at all."""
-    write_text(path, page_of(look, views))
+def write_page(path: str | Path, look: Look, views: Sequence[View], left_out: Sequence[str] = ()) -> None:
+    """Write a page with some views of a look, whole or not at all; it says which are left out as too large."""
+    write_text(path, page_of(look, views, left_out))
 
 
-def page_of(look: Look, views: Sequence[View]) -> str:
+def page_of(look: Look, views: Sequence[View], left_out: Sequence[str] = ()) -> str:
     """Return a page with some views of a look."""
-    return page(look.written.text, (("source", look.source), ("target", look.target)), _about(look), views)
+    about = _about(look)
+    if left_out:
+        about += f" Left out because the text is long: {', '.join(left_out)}; named with --view they are drawn alone."
+    return page(
+        look.written.text, (("source", look.source), ("target" if look.source else "text", look.target)), about, views
+    )
 
 
 def page(text: str, sides: Sequence[tuple[str, Sequence[Token]]], about: str, views: Sequence[View]) -> str:

@@ -17,7 +17,9 @@ from pellucid.inspection.record import Recording, Run
 from pellucid.inspection.tap_table import tap_line
 from pellucid.inspection.tokens import PieceSource, Token, labels, tokens_of
 
-__all__ = ["Recorded", "Subject", "Written", "labelled_rows"]
+__all__ = ["WITHOUT_POSITIONS", "Recorded", "Subject", "Written", "labelled_rows", "token_side"]
+
+WITHOUT_POSITIONS = "remove positions"  # among the edits of a look that had none
 
 _TOKEN_AXES = ("source", "target", "query", "key")
 
@@ -224,5 +226,21 @@ def _axis(subject: Subject, name: str, axis: str, size: int, sides: dict[str, tu
         return numbered(axis, size)
     if axis in sides:
         return Axis(axis, sides[axis])
+    return Axis(axis, sides[_side(name, axis)])
+
+
+def token_side(model: nn.Module, name: str) -> str:
+    """Return whose positions a number's last axis but one counts: source or target.
+
+    Raises:
+        UserError: if it counts no positions.
+    """
+    axis = tap_line(model, name).axes.split()[-2:][0]
+    if axis not in _TOKEN_AXES:
+        raise UserError(f"{name} has no positions, its axes are {tap_line(model, name).axes}", where=name)
+    return axis if axis in ("source", "target") else _side(name, axis)
+
+
+def _side(name: str, axis: str) -> str:
     reads_source = name.startswith("encoder.") or (axis == "key" and ".cross_attention." in name)
-    return Axis(axis, sides["source" if reads_source else "target"])
+    return "source" if reads_source else "target"

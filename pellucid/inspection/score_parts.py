@@ -23,7 +23,7 @@ from pellucid.inspection.anatomy import Attended
 from pellucid.inspection.attention import position_bias
 from pellucid.inspection.frozen import freeze
 from pellucid.inspection.labelled import Array, Axis, LabelledArray
-from pellucid.inspection.recorded import Recorded
+from pellucid.inspection.recorded import WITHOUT_POSITIONS, Recorded
 from pellucid.layers.rotary import Rotary
 
 __all__ = ["FOUR_PARTS", "ScoreParts", "by_offset", "score_parts", "variance_shares"]
@@ -46,9 +46,10 @@ class ScoreParts(NamedTuple):
 
     @property
     def error(self) -> float:
-        """The largest difference between the sum of the parts and the score, nats."""
-        total = sum(part.values for part in self.parts.values())
-        return float(numpy.abs(total - self.scores.values).max(initial=0.0))
+        """The largest difference between the sum of the parts and the score, nats; of the scores that there are."""
+        total = numpy.sum([part.values for part in self.parts.values()], axis=0)
+        there = ~numpy.isnan(self.scores.values)
+        return float(numpy.abs(total - self.scores.values)[there].max(initial=0.0))
 
 
 def score_parts(look: Recorded, attention: str) -> ScoreParts:
@@ -131,6 +132,8 @@ def by_offset(
     """
     where = look.attention(attention)
     rotary = where.module.turn
+    if WITHOUT_POSITIONS in look.edits:
+        raise UserError("positions were taken away: no score depends on distance", where=attention)
     if not isinstance(rotary, Rotary):
         raise UserError(
             f"{attention} has no rotary positions: its scores are no function of the distance alone", where=attention
@@ -149,6 +152,8 @@ def by_offset(
 
 def _undefined(look: Recorded, where: Attended) -> str:
     """Say why there is no split; nothing if there is one."""
+    if WITHOUT_POSITIONS in look.edits:
+        return "positions were taken away: all of it is content"
     if isinstance(where.module.turn, Rotary):
         return "rotary positions turn queries and keys, they add nothing; `by_offset` shows the score by distance"
     if where.part == "cross_attention":

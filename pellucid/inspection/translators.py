@@ -1,6 +1,6 @@
 """A look at a translator: what it reads, what it writes, and all numbers on the way."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, overload
 
 import torch
@@ -27,6 +27,7 @@ __all__ = [
     "read",
     "read_source",
     "subject_of",
+    "texts_of",
     "what_if_translator",
 ]
 
@@ -83,7 +84,7 @@ def look_at_translator(
     Raises:
         UserError: for a text without tokens, a name that no tap has, or if the numbers do not fit into memory.
     """
-    texts = [text] if isinstance(text, str) else list(text)
+    texts = texts_of(text)
     targets = [target] * len(texts) if target is None or isinstance(target, str) else list(target)
     if len(targets) != len(texts):
         raise UserError(f"{counted(len(texts), 'text')}, but {counted(len(targets), 'target')}", where="look")
@@ -95,6 +96,17 @@ def look_at_translator(
     if isinstance(text, str):
         return labelled_rows(Look, subject, rows, recording)[0]
     return Looks(subject, rows, recording)
+
+
+def texts_of(text: str | Sequence[str]) -> list[str]:
+    """Return the texts to look at, one or several.
+
+    Raises:
+        UserError: for what is no text.
+    """
+    if not isinstance(text, str) and not isinstance(text, Iterable):
+        raise UserError(f"expected a text or a list of texts, got {text!r}", where="look")
+    return [text] if isinstance(text, str) else list(text)
 
 
 def look_by_step(

@@ -24,6 +24,7 @@ class Asked(NamedTuple):
         head: which head, from 0.
         model: what was looked into, for views that let it write: a Translator or a LanguageModel.
         folder: of the model, for views over its training.
+        prefix: how the translation had to begin, for the view of the search.
     """
 
     look: Look
@@ -31,6 +32,7 @@ class Asked(NamedTuple):
     head: int | None = None
     model: Any = None
     folder: Path | None = None
+    prefix: str = ""
 
 
 class Table(NamedTuple):
@@ -81,11 +83,28 @@ class Kind(NamedTuple):
         title: what it shows, for a list.
         what: the numbers that a look must hold for it.
         make: makes it.
+        narrows: by which of `layer` and `head` it can be narrowed.
     """
 
     title: str
     what: tuple[str, ...]
     make: Callable[[Asked], View]
+    narrows: tuple[str, ...] = ()
+
+    def refuse(self, name: str, layer: int | None, head: int | None) -> None:
+        """Make sure that the view, of this name, shows one layer or one head if one is asked for.
+
+        Raises:
+            UsageError: if it has none to choose from.
+        """
+        for which, number in (("layer", layer), ("head", head)):
+            if number is not None and which not in self.narrows:
+                raise UsageError(f"the view {name} is not of one {which}", where=f"--{which}", hint="Leave it out.")
+
+    def narrowed(self, asked: Asked) -> Asked:
+        """Return what is asked without what the view cannot be narrowed by."""
+        layer = asked.layer if "layer" in self.narrows else None
+        return asked._replace(layer=layer, head=asked.head if "head" in self.narrows else None)
 
 
 def layer_of(asked: Asked, count: int) -> int:
@@ -106,6 +125,15 @@ def head_of(asked: Asked, count: int) -> int:
 
 def translator_of(asked: Asked) -> Any:
     """Return the translator that the look is at; for views that let it write."""
-    if asked.model is None or not asked.look.source:
-        raise UserError("this view is of a translator that writes", where="--view")
+    if not asked.look.source:
+        raise UserError("this view is of a translator: a language model has nothing to translate", where="--view")
+    if asked.look.edits:
+        raise UserError(
+            "this view is of what the model writes without changes", where="--view", hint="Leave the changes out."
+        )
+    if asked.model is None:
+        raise UserError(
+            "this view lets the model write, and a look has only the numbers", where="--view",
+            hint="pellucid look has it; in Python view_of(Asked(look, model=model), NAME).chart().",
+        )  # fmt: skip
     return asked.model

@@ -32,7 +32,7 @@ from pellucid.inspection.views_of_streams import (
 from pellucid.inspection.views_of_words import map_view, neighbours_view
 from pellucid.inspection.views_of_writing import beam_view, cache_view, forcing_view, over_training_view
 
-__all__ = ["VIEWS", "kind_of", "save_view", "view_of", "what_of"]
+__all__ = ["VIEWS", "kind_of", "save_view", "view_of", "views_of_all", "what_of"]
 
 MOST_CELLS = 120_000  # numbers of a view in a page that has them all
 
@@ -45,11 +45,13 @@ def view_of(asked: Asked, name: str = "") -> View:
         name: of the view; that of the decoder's eyes unless given: cross-attention, or a language model's own.
 
     Raises:
-        UsageError: for a view that does not exist.
+        UsageError: for a view that does not exist, or a layer or head that it does not have.
         UserError: where it does not exist for this model, with the reason.
     """
     name = name or ("alignment" if asked.look.source else "decoder-attention")
-    return replace(kind_of(name).make(asked), name=name, title=kind_of(name).title)
+    kind = kind_of(name)
+    kind.refuse(name, asked.layer, asked.head)
+    return replace(kind.make(asked), name=name, title=kind.title)
 
 
 def what_of(model: nn.Module, name: str) -> list[str]:
@@ -66,15 +68,35 @@ def save_view(asked: Asked, path: str | Path, name: str = "", *, dark: bool = Fa
     if name:
         write_page(path, asked.look, [view_of(asked, name)])
         return
-    views = []
-    for one in VIEWS:
+    views, left_out = views_of_all(asked)
+    write_page(path, asked.look, views, left_out)
+
+
+def views_of_all(asked: Asked) -> tuple[list[View], list[str]]:
+    """Return every view that there is for a look, and the names of those that are too large to stand with others.
+
+    Raises:
+        UsageError: if no view has the layer or the head that is asked for.
+    """
+    views, left_out, refused = [], [], []
+    given = {which for which, number in (("layer", asked.layer), ("head", asked.head)) if number is not None}
+    is_found = False
+    for name, kind in VIEWS.items():
         try:
-            view = view_of(asked, one)
+            view = view_of(kind.narrowed(asked), name)
+        except UsageError as error:  # no such layer or head here; another part of the model may have it
+            refused.append(error)
+            continue
         except UserError:  # not for this model, or of numbers that were not recorded
             continue
+        is_found |= given <= set(kind.narrows)
         if sum(array.values.size for array in view.arrays[:1]) <= MOST_CELLS:
             views.append(view)
-    write_page(path, asked.look, views)
+        else:
+            left_out.append(name)
+    if refused and not is_found:
+        raise refused[0]
+    return views, left_out
 
 
 def kind_of(name: str) -> Kind:
@@ -94,34 +116,35 @@ _STREAM = ("embedding.*", "*.mixed", "*.feed_forward.output", "*.residual.input"
 
 VIEWS: dict[str, Kind] = {
     "alignment": Kind(
-        "Where it looked to write each token", ("decoder.*.cross_attention.weights", "logits"), alignment_view
+        "Where it looked to write each token", ("decoder.*.cross_attention.weights", "logits"), alignment_view,
+        ("layer", "head"),
     ),
     "cross-attention": Kind(
         "Cross-attention, every head", ("decoder.*.cross_attention.weights", "decoder.*.cross_attention.scores"),
-        lambda asked: attention_view(asked, "decoder", "cross_attention"),
+        lambda asked: attention_view(asked, "decoder", "cross_attention"), ("layer", "head"),
     ),
     "encoder-attention": Kind(
         "The encoder's self-attention, every head",
         ("encoder.*.self_attention.weights", "encoder.*.self_attention.scores"),
-        lambda asked: attention_view(asked, "encoder", "self_attention"),
+        lambda asked: attention_view(asked, "encoder", "self_attention"), ("layer", "head"),
     ),
     "decoder-attention": Kind(
         "The decoder's self-attention, every head",
         ("decoder.*.self_attention.weights", "decoder.*.self_attention.scores", "logits"),
-        lambda asked: attention_view(asked, "decoder", "self_attention"),
+        lambda asked: attention_view(asked, "decoder", "self_attention"), ("layer", "head"),
     ),
     "links": Kind(
         "Who looks at whom, as lines between a few tokens",
-        ("decoder.*.cross_attention.weights", "decoder.*.self_attention.weights"), links_view,
+        ("decoder.*.cross_attention.weights", "decoder.*.self_attention.weights"), links_view, ("layer", "head"),
     ),
-    "mass": Kind("How many keys hold most of the weight", ("decoder.*.weights",), mass_view),
+    "mass": Kind("How many keys hold most of the weight", ("decoder.*.weights",), mass_view, ("layer",)),
     "score-parts": Kind(
         "What a score is made of: content and position",
         ("embedding.*", "*.0.self_attention.scores", "*.self_attention.query", "*.self_attention.key"),
-        score_parts_view,
+        score_parts_view, ("layer", "head"),
     ),
     "positions": Kind("How positions are told", ("embedding.*",), positions_view),
-    "residual": Kind("What each part added to the stream", _STREAM, residual_view),
+    "residual": Kind("What each part added to the stream", _STREAM, residual_view, ("layer",)),
     "effect": Kind("What each part gives to the logit of the token that follows", _STREAM, effect_view),
     "lens": Kind("What each layer would write", ("decoder.*.residual.*",), lens_view),
     "identity": Kind("What is left of the word, layer by layer", ("*.residual.*",), identity_view),
@@ -133,5 +156,5 @@ VIEWS: dict[str, Kind] = {
     "cache": Kind("What the key–value cache holds", ("embedding.*",), cache_view),
     "forcing": Kind("Given words and its own words", ("logits",), forcing_view),
     "beam": Kind("The tree of the search", ("embedding.*",), beam_view),
-    "over-training": Kind("A head over training", ("embedding.*",), over_training_view),
+    "over-training": Kind("A head over training", ("embedding.*",), over_training_view, ("layer", "head")),
 }  # fmt: skip

@@ -91,13 +91,14 @@ def score_parts_view(asked: Asked) -> View:
     """Make the view."""
     look = asked.look
     stack = "encoder" if look.source else "decoder"
-    layer = asked.layer or 0
+    layer = layer_of(asked._replace(layer=asked.layer or 0), len(look.stack(stack).blocks))
     name = f"{stack}.{layer}.self_attention"
     where = look.attention(name)
     head = head_of(asked, where.module.n_heads)
     if isinstance(where.module.turn, Rotary):
         place = len(look.tokens_on(where.query_side)) // 2
         curve = by_offset(look, name, place, place)
+        curve = curve if asked.head is None else curve[head : head + 1]
         reading = (
             "Rotary positions turn queries and keys: a score is a function of how far apart they stand (query − key), "
             "here of one token's query for its own key. A line a head."

@@ -7,7 +7,7 @@ from pellucid.inspection.gradients import gradients, saturation
 from pellucid.inspection.labelled import LabelledArray
 from pellucid.inspection.lens import effective_rank, identity, lens
 from pellucid.inspection.residual import contributions, direct_effect
-from pellucid.inspection.view import Asked, Table, View
+from pellucid.inspection.view import Asked, Table, View, layer_of
 
 __all__ = [
     "effect_view",
@@ -22,13 +22,15 @@ __all__ = [
 
 def residual_view(asked: Asked) -> View:
     """Make the view."""
-    given = contributions(asked.look, "decoder", asked.layer)
+    layer = layer_of(asked, len(asked.look.stack("decoder").blocks))
+    given = contributions(asked.look, "decoder", layer + 1)
     norms = LabelledArray(
         "decoder.contributions.norm", numpy.linalg.norm(given.parts.values, axis=-1), given.parts.axes[:2], "length",
         "length of what each part added",
     )  # fmt: skip
     reading = (
-        f"What each part added to the decoder's stream at each token; they add up to it (off by {given.error:.1g})."
+        f"What each part, up to layer {layer}, added to the decoder's stream at each token; they add up to it (off by "
+        f"{given.error:.1g})."
     )
     return View("", "", reading, (norms,), lambda: heat_map(norms))
 

@@ -3,13 +3,15 @@
 import numpy
 
 from pellucid.errors import UserError
-from pellucid.inspection.beam_tree import beam_tree
+from pellucid.inspection.beam_tree import beam_tree, thinned
 from pellucid.inspection.charts import bars, heat_map, token_grid, tree
 from pellucid.inspection.forcing import forced_and_free
 from pellucid.inspection.labelled import Axis, LabelledArray
 from pellucid.inspection.over_training import look_over_training
 from pellucid.inspection.steps import cache_contents
 from pellucid.inspection.view import Asked, Table, View, head_of, layer_of, translator_of
+
+MOST_BRANCHES = 300  # in a picture of a search: its height is 15 pixels a branch
 
 __all__ = ["beam_view", "cache_view", "forcing_view", "over_training_view"]
 
@@ -31,8 +33,9 @@ def cache_view(asked: Asked) -> View:
 
 def beam_view(asked: Asked) -> View:
     """Make the view."""
-    found = beam_tree(translator_of(asked), asked.look.written.text)
-    nodes = [node._asdict() for node in found.nodes]
+    found = beam_tree(translator_of(asked), asked.look.written.text, asked.prefix)
+    drawn = thinned(found.nodes, MOST_BRANCHES)
+    nodes = [node._asdict() for node in drawn]
     table = Table(
         ["step", "token", "log-prob", "total", "score", "state"],
         [[n.step, n.display, n.log_prob, n.total, n.score, n.state] for n in found.nodes if n.state != "pruned"],
@@ -42,6 +45,8 @@ def beam_view(asked: Asked) -> View:
         (Axis("node", tuple(node.display for node in found.nodes)),), "nats", "log-probability of each hypothesis",
     )  # fmt: skip
     reading = "Every continuation that was weighed; the thick of it was pruned. Colour says what became of it."
+    if len(drawn) < len(found.nodes):
+        reading += f" The picture leaves out the {len(found.nodes) - len(drawn):,} least probable of the pruned ones."
     return View("", "", reading, (totals,), lambda: tree(nodes, found.text.strip()), table)
 
 
@@ -71,6 +76,8 @@ def over_training_view(asked: Asked) -> View:
     if asked.folder is None:
         raise UserError("a view over training needs the model's folder", where="--view")
     look = asked.look
+    if look.edits:
+        raise UserError("checkpoints are looked at without changes", where="--view", hint="Leave the changes out.")
     part = "cross_attention" if look.source else "self_attention"
     guided = next(iter(look.subject.alignment_heads), None)
     layer = (

@@ -7,6 +7,7 @@ with the plain one, and with the difference in outputs and in any number.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy
@@ -20,7 +21,7 @@ from pellucid.inspection.effect import Effect
 from pellucid.inspection.labelled import LabelledArray
 from pellucid.inspection.look import Look
 from pellucid.inspection.record import Edit, Run, record
-from pellucid.inspection.recorded import Subject, Written, labelled_rows
+from pellucid.inspection.recorded import WITHOUT_POSITIONS, Subject, Written, labelled_rows, token_side
 from pellucid.inspection.tap_table import tap_names
 from pellucid.inspection.tokens import tokens_of
 from pellucid.layers.positions import LinearBias
@@ -37,12 +38,12 @@ class Change(NamedTuple):
     Attributes:
         name: full name of the tap.
         edit: gives what shall be there.
-        words: what it does, for people.
+        while_writing: the same while the model writes by itself, when a place may not be there yet; else `edit`.
     """
 
     name: str
     edit: Edit
-    words: str
+    while_writing: Edit | None = None
 
 
 Writes = Callable[[Sequence[int], Mapping[str, Edit]], str]
@@ -83,8 +84,10 @@ class WhatIf:
         """
         side, place = self._token(position, side)
 
-        def hidden(name: str, scores: Tensor) -> Tensor:
-            return scores if place >= scores.shape[-1] else _with(scores, place, _lowest(scores))
+        def hidden(name: str, scores: Tensor, strict: bool = True) -> Tensor:
+            if not _is_there(name, place, scores.shape[-1], strict):
+                return scores
+            return _with(scores, place, _lowest(scores))
 
         def gone(name: str, weights: Tensor) -> Tensor:
             if place >= weights.shape[-1]:
@@ -95,7 +98,7 @@ class WhatIf:
 
         words = f"mask {side} token {place} {self._display(side, place)}"
         changes = [
-            Change(f"{one.name}.{quantity}", edit, words)
+            Change(f"{one.name}.{quantity}", edit, partial(hidden, strict=False) if edit is hidden else None)
             for one in attentions(self.subject.model)
             if one.key_side == side
             for quantity, edit in (("scores", hidden), ("weights", gone))
@@ -140,14 +143,16 @@ class WhatIf:
 
     def zero(self, name: str, position: int | None = None) -> "WhatIf":
         """Set a number to zero, at all positions or at one: `zero("encoder.1.feed_forward.output")`."""
-        self._known(name)
+        place = self._place(name, position)
 
-        def nothing(_: str, x: Tensor) -> Tensor:
-            if position is None:
+        def nothing(_: str, x: Tensor, strict: bool = True) -> Tensor:
+            if place is None or x.ndim < 2:  # a model without codes has a single 0 for them
                 return torch.zeros_like(x)
-            return x if not _reaches(x, position) else x.index_fill(-2, _index(x, position), 0.0)
+            if not _is_there(name, place, x.shape[-2], strict):
+                return x
+            return x.index_fill(-2, torch.tensor([place], device=x.device), 0.0)
 
-        return self._and([Change(name, nothing, "")], f"zero {name}{_at(position)}")
+        return self._and([Change(name, nothing, partial(nothing, strict=False))], f"zero {name}{_at(place)}")
 
     def patch(
         self, name: str, other: Look | LabelledArray, position: int | None = None, from_position: int | None = None
@@ -163,36 +168,42 @@ class WhatIf:
         Raises:
             UserError: if the shapes do not fit.
         """
-        self._known(name)
+        place = self._place(name, position)
+        if not isinstance(other, Look | LabelledArray):
+            raise UserError(f"expected a look at another text, got {other!r}", where="patch", hint="model.look(TEXT)")
         array = other if isinstance(other, LabelledArray) else other[name]
         values = torch.from_numpy(numpy.ascontiguousarray(array.values))
         if from_position is not None and position is None:
             raise UserError("from_position needs position: where the state goes", where="patch")
-        source = position if from_position is None else from_position
-        if source is not None and not _reaches(values, source):
-            raise UserError(
-                f"{name} of the other text has no position {source}: {values.shape[-2]} there", where="patch"
-            )
+        source = place if from_position is None else from_position
+        if source is not None:
+            if values.ndim < 2 or not -values.shape[-2] <= source < values.shape[-2]:
+                there = values.shape[-2] if values.ndim > 1 else 0
+                raise UserError(f"{name} of the other text has no position {source}: {there} there", where="patch")
+            values = values[..., source : source % values.shape[-2] + 1, :]
 
-        def carried(_: str, x: Tensor) -> Tensor:
-            new = values.to(x)
-            if position is None:
-                if new.shape[-2:] != x.shape[-2:]:
-                    raise UserError(
-                        f"{name} is {list(x.shape[-2:])} here and {list(new.shape[-2:])} there",
-                        where="patch",
-                        hint="Name the position that is replaced, and from_position.",
-                    )
-                return new.expand_as(x)
-            if not _reaches(x, position):
+        def carried(_: str, x: Tensor, strict: bool = True) -> Tensor:
+            if place is not None and not _is_there(name, place, x.shape[-2], strict):
                 return x
+            into = x if place is None else x[..., place : place + 1, :]
+            if strict and (into.shape[-values.ndim :] != values.shape or values.ndim < x.ndim - 1):
+                raise UserError(
+                    f"{name} is {list(into.shape[1:])} here and {list(values.shape)} there",
+                    where="patch",
+                    hint="Take a text of as many tokens."
+                    if place is not None
+                    else "Name the position that is replaced, and from_position.",
+                )
             x = x.clone()
-            x[..., position, :] = new[..., source, :]
+            into = x if place is None else x[..., place : place + 1, :]
+            shared = tuple(slice(min(a, b)) for a, b in zip(into.shape[-values.ndim :], values.shape, strict=True))
+            into[shared if values.ndim == into.ndim else (slice(None), *shared)] = values[shared].to(x)
             return x
 
         came = f" from position {from_position}" if from_position is not None else ""
         came += f" of {other.written.text!r}" if isinstance(other, Look) else ""
-        return self._and([Change(name, carried, "")], f"patch {name}{_at(position)}{came}")
+        change = Change(name, carried, partial(carried, strict=False))
+        return self._and([change], f"patch {name}{_at(place)}{came}")
 
     def temperature(self, attention: str, value: float, head: int | None = None) -> "WhatIf":
         """Divide an attention's scores by a temperature: above 1 its weights get even, below 1 sharp.
@@ -215,20 +226,20 @@ class WhatIf:
             return scores
 
         of = "" if head is None else f", head {head}"
-        return self._and([Change(f"{attention}.scores", softened, "")], f"temperature {value:g} in {attention}{of}")
+        return self._and([Change(f"{attention}.scores", softened)], f"temperature {value:g} in {attention}{of}")
 
     def remove_positions(self) -> "WhatIf":
         """Tell no token where it stands: no codes, queries and keys unturned, no bias by distance.
 
         Under rotary positions the recorded query and key are the ones that turning takes back to what was projected.
         """
-        changes = [Change(one.position_tap, lambda _, x: torch.zeros_like(x), "") for one in stacks(self.subject.model)]
+        changes = [Change(one.position_tap, lambda _, x: torch.zeros_like(x)) for one in stacks(self.subject.model)]
         for one in attentions(self.subject.model):
             if isinstance(one.module.turn, Rotary):
-                changes += [Change(f"{one.name}.{side}", _turned_back(one), "") for side in ("query", "key")]
+                changes += [Change(f"{one.name}.{side}", _turned_back(one)) for side in ("query", "key")]
             if isinstance(one.module.score_bias, LinearBias):
-                changes.append(Change(f"{one.name}.scores", _without_bias(one), ""))
-        return self._and(changes, "remove positions")
+                changes.append(Change(f"{one.name}.scores", _without_bias(one)))
+        return self._and(changes, WITHOUT_POSITIONS)
 
     def run(self, what: Sequence[str] | None = None, *, writes: bool = True) -> "Effect":
         """Run the model plainly and edited, over the same target, and by itself.
@@ -238,12 +249,13 @@ class WhatIf:
             writes: whether the model shall also write by itself, plainly and edited: a run for every token.
         """
         names = None if what is None else [*what, OUTPUTS]
-        edits = self._composed()
+        edits = self._composed([(change.name, change.edit) for change in self.changes])
         before = self._look(self.written, names, {}, ())
         after = self._look(self.written._replace(source=self.source, target=self.target), names, edits, self.words)
         if self.writes is None or not writes:
             return Effect(before, after, None, None)
         plain = self.writes(self.written.source or self.written.target, {})
+        edits = self._composed([(change.name, change.while_writing or change.edit) for change in self.changes])
         return Effect(before, after, plain, self.writes(self.source or self.target, edits))
 
     def _look(
@@ -253,12 +265,11 @@ class WhatIf:
         recording = record(self.subject.model, given, names, edits)
         return labelled_rows(Look, self.subject, [written], recording, words)[0]
 
-    def _composed(self) -> dict[str, Edit]:
+    def _composed(self, changes: Sequence[tuple[str, Edit]]) -> dict[str, Edit]:
         """Return one edit a tap; several of the same tap are made one after the other."""
         edits: dict[str, Edit] = {}
-        for change in self.changes:
-            first = edits.get(change.name)
-            edits[change.name] = change.edit if first is None else _after(first, change.edit)
+        for name, edit in changes:
+            edits[name] = edit if name not in edits else _after(edits[name], edit)
         return edits
 
     def _and(self, changes: Sequence[Change], words: str) -> "WhatIf":
@@ -272,7 +283,7 @@ class WhatIf:
             mixed[:, list(heads)] = 0.0
             return mixed
 
-        return self._and([Change(f"{attention}.mixed", without, words)], words)
+        return self._and([Change(f"{attention}.mixed", without)], words)
 
     def _known_heads(self, attention: str, heads: Sequence[int]) -> None:
         count = attended(self.subject.model, attention).module.n_heads
@@ -288,6 +299,11 @@ class WhatIf:
             near = get_close_matches(name, names, 1)
             hint = f"Did you mean {near[0]}?" if near else "docs/taps.md lists their names."
             raise UserError(f"no tap is called {name}", where=name, hint=hint)
+
+    def _place(self, name: str, position: int | None) -> int | None:
+        """Return the place of a position in a number, from 0; None for all of them."""
+        self._known(name)
+        return None if position is None else self._token(position, token_side(self.subject.model, name))[1]
 
     def _token(self, position: int, side: str) -> tuple[str, int]:
         side = side or ("source" if self.source else "target")
@@ -338,12 +354,19 @@ def _with(x: Tensor, column: int, value: float) -> Tensor:
     return x.index_fill(-1, torch.tensor([column], device=x.device), value)
 
 
-def _index(x: Tensor, position: int) -> Tensor:
-    return torch.tensor([position % x.shape[-2]], device=x.device)
+def _is_there(name: str, place: int, count: int, strict: bool) -> bool:
+    """Return whether there is a place among so many.
 
-
-def _reaches(x: Tensor, position: int) -> bool:
-    return x.ndim > 1 and -x.shape[-2] <= position < x.shape[-2]
+    Raises:
+        UserError: if there is none, and there must be: a text that was changed later on has got shorter.
+    """
+    if strict and place >= count:
+        raise UserError(
+            f"position {place} is to be changed, and {name} has {counted(count, 'position')}",
+            where="what_if",
+            hint="Change the text first, then its tokens.",
+        )
+    return place < count
 
 
 def _at(position: int | None) -> str:

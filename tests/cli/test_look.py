@@ -131,6 +131,46 @@ def test_bytes_that_are_no_text_are_named(folder: Path) -> None:
     assert b"standard input:2" in ended.stderr
 
 
+@pytest.mark.parametrize(
+    ("view", "flag"),
+    [("lens", "--layer"), ("lens", "--head"), ("rank", "--layer"), ("positions", "--head"), ("mass", "--head"),
+     ("residual", "--head"), ("beam", "--layer"), ("cache", "--head"), ("gradients", "--layer")],
+)  # fmt: skip
+def test_a_view_without_layers_or_heads_says_so(folder: Path, view: str, flag: str, capsys: Captured) -> None:
+    assert main(["look", str(folder), TEXT, "--view", view, flag, "0"]) == 2
+    assert f"the view {view} is not of one {flag[2:]}" in capsys.readouterr().err
+    edit = ["--what-if", "mask_token 0"]
+    assert main(["look", str(folder), TEXT, "--view", view, flag, "0", *edit]) == 2
+    assert main(["look", str(folder), TEXT, flag, "0", *edit]) == 2
+    assert "is not of one" in capsys.readouterr().err
+
+
+def test_a_page_of_all_views_has_the_layer_or_says_that_there_is_none(
+    folder: Path, tmp_path: Path, capsys: Captured
+) -> None:
+    for flag in ("--layer", "--head"):
+        page = tmp_path / f"{flag[2:]}.html"
+        assert main(["look", str(folder), TEXT, "--target", "The", flag, "9", "-o", str(page)]) == 2
+        assert "counted from 0; got 9" in capsys.readouterr().err
+        assert not page.exists()
+        assert main(["look", str(folder), TEXT, "--target", "The", flag, "0", "-o", str(page)]) == 0
+        sections = page.read_text(encoding="utf-8").split("<script", 1)[0]
+        assert 'id="cross-attention"' in sections
+        assert 'id="lens"' in sections
+
+
+def test_residual_counts_layers_as_every_view_does(folder: Path, capsys: Captured) -> None:
+    views = []
+    for layer in ([], ["--layer", "1"], ["--layer", "0"]):
+        assert main(["look", str(folder), TEXT, "--target", "The", "--view", "residual", *layer, "--json"]) == 0
+        views.append(json.loads(capsys.readouterr().out)["arrays"][0])
+    last, second, first = views
+    assert last == second
+    parts = next(axis["labels"] for axis in first["axes"] if axis["name"] == "part")
+    assert any(part.startswith("decoder.0.") for part in parts)
+    assert not any(part.startswith("decoder.1.") for part in parts)
+
+
 def test_mistakes_are_said(folder: Path, tmp_path: Path, capsys: Captured) -> None:
     for arguments, code, said in (
         (["--view", "lense"], 2, "Did you mean lens?"),

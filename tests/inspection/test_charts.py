@@ -9,8 +9,9 @@ import numpy
 import pytest
 
 from pellucid.errors import UsageError, UserError
-from pellucid.inspection import fonts
-from pellucid.inspection.charts import BACKGROUND, heat_map, save_chart, specification
+from pellucid.inspection import fonts, views
+from pellucid.inspection.charts import BACKGROUND, heat_map, save_chart, specification, token_grid
+from pellucid.inspection.labelled import LabelledArray, numbered
 from pellucid.inspection.look import Look
 from pellucid.inspection.view import Asked
 from pellucid.inspection.views import VIEWS, view_of
@@ -18,6 +19,7 @@ from pellucid.inspection.words import embedding_neighbours
 from tests.inspection.conftest import TARGET, TEXT, translator_of
 
 CHINESE = "水 Hund"
+SIZES = (("heads", 2), ("query", 600), ("key", 600))
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +76,23 @@ def test_a_page_needs_nothing_but_itself(seen: Look, tmp_path: Path) -> None:
     assert len(specs) == 1
     assert "⟨start⟩" not in page.split("<script", 1)[0].split("<h1>")[1].split("</h1>")[0]
     assert "水" in page
+
+
+def test_a_picture_that_no_browser_can_draw_is_refused(seen: Look, tmp_path: Path) -> None:
+    many = LabelledArray("weights", numpy.zeros((2, 600, 600)), tuple(numbered(n, s) for n, s in SIZES), "share", "")
+    with pytest.raises(UserError, match="a picture of 720,000 numbers cannot be drawn"):
+        heat_map(many)
+    with pytest.raises(UserError, match="a picture of 24,000 numbers cannot be drawn"):
+        token_grid([["cat"] * 600] * 40, many[0, :40])
+
+
+def test_a_page_says_which_views_it_leaves_out(seen: Look, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(views, "MOST_CELLS", 90)
+    seen.save(tmp_path / "look.html")
+    shown = (tmp_path / "look.html").read_text(encoding="utf-8").split("<script", 1)[0]
+    assert 'id="encoder-attention"' not in shown
+    assert re.search(r"Left out because the text is long: [^<]*encoder-attention", shown)
+    assert 'id="rank"' in shown
 
 
 def test_text_in_a_page_is_text(tmp_path: Path) -> None:
@@ -142,6 +161,16 @@ def test_a_png_without_a_font_for_its_characters_is_refused(
     assert not (tmp_path / "look.png").exists()
 
 
+def test_a_font_of_faces_is_none_for_all_emoji(seen: Look, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fonts, "FOLDERS", (tmp_path,))
+    (tmp_path / "DejaVuSans.ttf").touch()
+    fonts.need_fonts("☀ cat")
+    with pytest.raises(UserError, match="no font for emoji that could draw 👨"):
+        fonts.need_fonts("cat 👨")
+    (tmp_path / "NotoColorEmoji.ttf").touch()
+    fonts.need_fonts("cat 👨")
+
+
 def test_views_that_do_not_exist_say_so(seen: Look) -> None:
     with pytest.raises(UsageError, match="no view lense") as caught:
         view_of(Asked(seen), "lense")
@@ -150,7 +179,7 @@ def test_views_that_do_not_exist_say_so(seen: Look) -> None:
         view_of(Asked(seen, layer=2), "cross-attention")
     with pytest.raises(UsageError, match="4 heads, counted from 0; got 4"):
         view_of(Asked(seen, head=4), "cross-attention")
-    with pytest.raises(UserError, match="of a translator that writes"):
+    with pytest.raises(UserError, match="a look has only the numbers"):
         view_of(Asked(seen), "beam")
 
 

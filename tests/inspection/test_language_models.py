@@ -8,7 +8,9 @@ import torch
 
 from pellucid.errors import UserError
 from pellucid.generation.generate import LanguageModel
+from pellucid.inspection.checks import InexactError
 from pellucid.inspection.language_models import decoder_difference, look_by_step
+from pellucid.inspection.pages import page_of
 from pellucid.inspection.residual import direct_effect
 from pellucid.inspection.score_parts import score_parts
 from tests.generation.small_language_model import imported_language_model, small_language_model
@@ -110,3 +112,34 @@ def test_beyond_learned_positions_is_said() -> None:
     long = small_language_model().look("x y " * 40, what=["logits"])
     assert "outside" in long.written.notes[0]
     assert torch.from_numpy(long.logits.values).isfinite().all()
+
+
+@pytest.mark.parametrize("positions", ["rope", "learned", "alibi", "sinusoidal"])
+def test_a_look_stitched_together_from_steps_keeps_its_promises(positions: str) -> None:
+    model = small_language_model(positions=positions)
+    stitched, _ = look_by_step(model, "The cat ate")
+    checks = stitched.check()
+    assert all(check.kept for check in checks)
+    assert any(check.name.startswith("scores are") and check.error is not None for check in checks)
+    scores = stitched["decoder.1.self_attention.scores"].values
+    scores[0, 2, 1] = numpy.nan  # not a key to come: this one must be there
+    with pytest.raises(InexactError):
+        stitched.check()
+
+
+def test_streams_are_read_of_the_only_stack_there_is() -> None:
+    look = small_language_model().look("The cat ate")
+    assert look.effective_rank().name.startswith("decoder.")
+    assert look.identity().cosine.name.startswith("decoder.")
+
+
+@pytest.mark.parametrize("text", [None, 3, [3], b"cat"])
+def test_what_is_no_text_is_refused(text: Any) -> None:
+    with pytest.raises(UserError, match="expected a text or a list of texts"):
+        small_language_model().look(text)
+
+
+def test_a_page_calls_its_text_a_text() -> None:
+    page = page_of(small_language_model().look("The cat"), [])
+    assert "<b>text</b>" in page
+    assert "<b>target</b>" not in page

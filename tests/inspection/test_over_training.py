@@ -10,6 +10,7 @@ from pellucid.errors import UserError
 from pellucid.inspection.over_training import look_over_training
 from pellucid.models.model_files import own_weights
 from pellucid.storage.checkpoints import Checkpoint, write_checkpoint
+from tests.generation.small_language_model import save_language_model, small_language_model
 from tests.generation.small_translator import save_translator
 from tests.inspection.conftest import TARGET, TEXT, translator_of
 
@@ -50,3 +51,14 @@ def test_averages_are_meant_unless_told(run: Path) -> None:
 def test_a_folder_without_checkpoints_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="holds no checkpoint"):
         look_over_training(save_translator(tmp_path, translator_of("rope")), TEXT)
+
+
+def test_what_does_not_fit_is_said(run: Path, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="what is a list of names, got the text 'logits'"):
+        look_over_training(run, TEXT, what="logits")
+    (tmp_path / "lm").mkdir()
+    model = save_language_model(tmp_path / "lm", small_language_model())
+    weights = own_weights(small_language_model().model)
+    write_checkpoint(model, Checkpoint(1, weights, {"x": torch.zeros(1)}, {}))
+    with pytest.raises(UserError, match="only translators have a target"):
+        look_over_training(model, TEXT, target=TARGET)

@@ -9,9 +9,11 @@ import torch
 from pellucid.errors import UserError
 from pellucid.generation.translate import Translator
 from pellucid.inspection.alignment import alignment, head_errors, word_spans
-from pellucid.inspection.beam_tree import beam_tree
+from pellucid.inspection.beam_tree import beam_tree, thinned
 from pellucid.inspection.forcing import forced_and_free
 from pellucid.inspection.steps import cache_contents
+from pellucid.inspection.view import Asked
+from pellucid.inspection.views import view_of
 from tests.inspection.conftest import TARGET, TEXT
 
 
@@ -118,3 +120,33 @@ def test_the_cache_holds_the_keys_and_values_of_the_look(any_translator: Transla
         assert one.tokens == len(look.source if "cross" in one.name else look.target)
         assert one.used == 4 * (one.key.size + one.value.size)
         assert one.reserved >= one.used
+
+
+def test_a_picture_of_a_large_search_leaves_out_the_least_probable_of_what_was_pruned(translator: Translator) -> None:
+    nodes = beam_tree(translator, TEXT, beam=4).nodes
+    few = thinned(nodes, len(nodes) - 5)
+    assert len(few) == len(nodes) - 5
+    assert thinned(nodes, len(nodes)) == nodes
+    assert [node.number for node in few] == list(range(len(few)))
+    whole = {(node.step, node.token, node.total): node for node in nodes}
+    for node in few:
+        if node.parent is not None:
+            before = whole[node.step, node.token, node.total]
+            assert before.parent is not None
+            assert few[node.parent].total == nodes[before.parent].total
+    gone = [
+        node for node in nodes if (node.step, node.token, node.total) not in {(n.step, n.token, n.total) for n in few}
+    ]
+    assert {node.state for node in gone} == {"pruned"}
+    assert max(node.log_prob for node in gone) <= min(node.log_prob for node in few if node.state == "pruned")
+    assert {node.state for node in thinned(nodes, 1)} <= {"kept", "ended", "best"}
+
+
+def test_the_tree_of_a_prefix_begins_with_it(translator: Translator) -> None:
+    look = translator.look(TEXT, prefix="The")
+    view = view_of(Asked(look, model=translator, prefix="The"), "beam")
+    assert view.table is not None
+    begun = translator.target_tokenizer.encode("The")
+    first = [row[1] for row in view.table.rows if row[0] == 1]
+    assert first == [look.target[1].display]
+    assert look.target[1].id == begun[0]
