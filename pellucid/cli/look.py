@@ -7,7 +7,7 @@ from cyclopts import Parameter
 
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, ModelFlags
-from pellucid.cli.look_drawing import draw, draw_checks, draw_table
+from pellucid.cli.look_drawing import draw_checks, show_view
 from pellucid.cli.look_flags import DEFAULT_PICTURE, PictureFlags
 from pellucid.cli.text_lines import text_lines
 from pellucid.errors import UsageError
@@ -140,11 +140,7 @@ def _draw(seen: "Look", view: "View", head: int | None) -> None:
             more = f" … and {len(tokens) - _MOST_SHOWN:,} more" if len(tokens) > _MOST_SHOWN else ""
             console.data(f"{name}  {' '.join(token.display for token in tokens[:_MOST_SHOWN])}{more}")
     console.data("")
-    console.data(f"{view.title}  ({view.arrays[0].name}, {seen.subject.precision})")
-    for line in draw_table(view.table) if view.table else draw(view.arrays[0], head):
-        console.data(line)
-    console.say("")
-    console.say(view.reading)
+    show_view(view, seen.subject.precision, head)
 
 
 def _list_views(as_json: bool) -> None:

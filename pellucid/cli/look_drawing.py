@@ -10,15 +10,24 @@ from pellucid.cli.alignment_drawing import LEGEND, draw_alignment
 if TYPE_CHECKING:
     from pellucid.inspection.checks import Check
     from pellucid.inspection.labelled import LabelledArray
-    from pellucid.inspection.view import Table
+    from pellucid.inspection.view import Table, View
 
-__all__ = ["draw", "draw_checks", "draw_table"]
+__all__ = ["draw", "draw_checks", "draw_table", "show_view"]
 
 _LEAST = 0.05  # share of a row that is drawn at all
 _MOST_COLUMNS = 48  # of digits: more can only be seen as a picture
 _MOST_PLACES = 60  # of a map either way, and columns of a table: a terminal is no place for more
 _NOT_OF_THE_TEXT = ("offset", "d_model", "d_head", "pair", "layer", "part")  # axes that are as long for any text
 _MOST_ROWS = 200  # of a table, which has some for each token
+
+
+def show_view(view: "View", precision: str | None = None, head: int | None = None) -> None:
+    """Print a view: what it shows, in which precision if it was computed by a model, drawn, and how to read it."""
+    console.data(f"{view.title}  ({view.arrays[0].name}{f', {precision}' if precision else ''})")
+    for line in draw_table(view.table) if view.table else draw(view.arrays[0], head):
+        console.data(line)
+    console.say("")
+    console.say(view.reading)
 
 
 def draw(array: "LabelledArray", head: int | None = None, columns: int | None = None) -> list[str]:

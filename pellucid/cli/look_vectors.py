@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from pellucid.cli import console
-from pellucid.cli.look_drawing import draw, draw_checks, draw_table
+from pellucid.cli.look_drawing import draw_checks, show_view
 from pellucid.cli.look_flags import PictureFlags
 from pellucid.errors import UsageError
 
@@ -34,8 +34,4 @@ def show_words(folder: Path, text: str, picture: PictureFlags, check: bool, as_j
     if as_json:
         console.data_json({"text": seen.text, "tokens": [one.as_dict() for one in seen.tokens], **shown.as_dict()})
         return
-    console.data(f"{shown.title}  ({shown.arrays[0].name})")
-    for line in draw_table(shown.table) if shown.table else draw(shown.arrays[0]):
-        console.data(line)
-    console.say("")
-    console.say(shown.reading)
+    show_view(shown)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pellucid.cli import console
 from pellucid.cli.flags import ModelFlags
-from pellucid.cli.look_drawing import draw, draw_table
+from pellucid.cli.look_drawing import show_view
 from pellucid.cli.look_flags import PictureFlags
 
 if TYPE_CHECKING:
@@ -72,8 +72,4 @@ def _tell(effect: "Effect", shown: "View", head: int | None, as_json: bool) -> N
         console.data(f"before  {effect.text_before}")
         console.data(f"after   {effect.text_after}")
     console.data("")
-    console.data(f"{shown.title}  ({shown.arrays[0].name}, {effect.after.subject.precision})")
-    for line in draw_table(shown.table) if shown.table else draw(shown.arrays[0], head):
-        console.data(line)
-    console.say("")
-    console.say(shown.reading)
+    show_view(shown, effect.after.subject.precision, head)

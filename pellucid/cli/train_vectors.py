@@ -61,7 +61,7 @@ def vectors(
     if any(os.path.realpath(output) == os.path.realpath(file) for file in text):
         raise UserError(f"{output} is the text to learn from", where=str(output), hint="Name another file with `-o`.")
     from pellucid.word2vec.config import vectors_config
-    from pellucid.word2vec.training import inherited
+    from pellucid.word2vec.train_vectors import inherited
 
     start = None if start_from is None else opened(start_from)
     config = vectors_config(settings.given() if start is None else {**inherited(start), **settings.given()})
@@ -97,7 +97,8 @@ def _begun(
     from pellucid.word2vec import Vocabulary
     from pellucid.word2vec.doubts import doubts_about
     from pellucid.word2vec.files import check_words
-    from pellucid.word2vec.training import Training, encoded_for
+    from pellucid.word2vec.train_vectors import encoded_for
+    from pellucid.word2vec.training import Training
 
     with console.progress("Reading", size_of(text), "bytes") as bar:
         encoded = encoded_for(text, config, folder, start, bar.advance)

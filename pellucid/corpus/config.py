@@ -8,15 +8,41 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from pellucid.corpus.doctor.checks import CHECKS, Level
 
-__all__ = ["DataConfig", "check_names", "split_names"]
+__all__ = ["CheckChoices", "DataConfig", "check_names", "split_names"]
 
 _UNREADABLE = frozenset(check.id for check in CHECKS.values() if check.level == "error")
 
 
-class DataConfig(BaseModel):
-    """Limits and levels of the doctor's checks (`data.*` in a recipe)."""
+class CheckChoices(BaseModel):
+    """What the user wants of the checks, against the table."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    drop: tuple[str, ...] = Field(
+        (),
+        description="checks whose pairs or documents are left out, whatever the table says; errors among them do not "
+        "refuse",
+    )
+    keep: tuple[str, ...] = Field((), description="checks that only report, whatever the table says")
+    skip: tuple[str, ...] = Field((), description="checks that are not made at all")
+
+    @field_validator("drop", "keep", "skip", mode="before")
+    @classmethod
+    def _from_one_string(cls, value: object) -> object:
+        """Take `copy,number` for two names."""
+        return split_names(value)
+
+    def level(self, check: str) -> Level:
+        """Return the level of a check: the user's choice, else the table's."""
+        if check in self.drop:
+            return "drop"
+        if check in self.keep:
+            return "warn"
+        return CHECKS[check].level
+
+
+class DataConfig(CheckChoices):
+    """Limits and levels of the doctor's checks (`data.*` in a recipe)."""
 
     max_characters: int = Field(
         2000, gt=0, description="longest side that is kept, characters; about 500 tokens of English, 1,300 of Chinese"
@@ -28,17 +54,6 @@ class DataConfig(BaseModel):
         description="a side is suspicious when it is this many times as long as its partner lets expect; "
         "10 characters are added to both, so that short ones may differ more",
     )
-    drop: tuple[str, ...] = Field(
-        (), description="checks whose pairs are left out, whatever the table says; errors among them no longer refuse"
-    )
-    keep: tuple[str, ...] = Field((), description="checks that only report, whatever the table says")
-    skip: tuple[str, ...] = Field((), description="checks that are not made at all")
-
-    @field_validator("drop", "keep", "skip", mode="before")
-    @classmethod
-    def _from_one_string(cls, value: object) -> object:
-        """Take `copy,number` for two names."""
-        return split_names(value)
 
     @model_validator(mode="after")
     def _checks_exist(self) -> Self:
@@ -46,14 +61,6 @@ class DataConfig(BaseModel):
         if self.min_characters > self.max_characters:
             raise ValueError(f"min_characters {self.min_characters} exceeds max_characters {self.max_characters}")
         return self
-
-    def level(self, check: str) -> Level:
-        """Return the level of a check: the user's choice, else the table's."""
-        if check in self.drop:
-            return "drop"
-        if check in self.keep:
-            return "warn"
-        return CHECKS[check].level
 
     def with_fixes(self) -> Self:
         """Return the same with every error turned into leaving out what causes it: what `--fix` does."""

@@ -2,10 +2,9 @@
 
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
-from pellucid.corpus.config import check_names, split_names
-from pellucid.corpus.doctor.checks import CHECKS, Level
+from pellucid.corpus.config import CheckChoices, check_names
 
 __all__ = ["TEXT_CHECKS", "Cut", "DocumentsConfig"]
 
@@ -26,10 +25,8 @@ TEXT_CHECKS = (
 """The checks that a text of documents undergoes, of the doctor's table."""
 
 
-class DocumentsConfig(BaseModel):
+class DocumentsConfig(CheckChoices):
     """What a document is, whether one may look at another, and levels of checks (`data.*` of a language model)."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     documents: Literal["auto", "blank-line", "line", "file"] = Field(
         "auto",
@@ -40,25 +37,8 @@ class DocumentsConfig(BaseModel):
     cross_documents: bool = Field(
         False, description="let tokens look at the documents before theirs that share the context with it"
     )
-    drop: tuple[str, ...] = Field(
-        (), description="checks whose documents are left out, whatever the table says; errors among them do not refuse"
-    )
-    keep: tuple[str, ...] = Field((), description="checks that only report, whatever the table says")
-    skip: tuple[str, ...] = Field((), description="checks that are not made at all")
-
-    @field_validator("drop", "keep", "skip", mode="before")
-    @classmethod
-    def _from_one_string(cls, value: object) -> object:
-        """Take `duplicate,mojibake` for two names."""
-        return split_names(value)
 
     @model_validator(mode="after")
     def _checks_exist(self) -> Self:
         check_names({"drop": self.drop, "keep": self.keep, "skip": self.skip}, TEXT_CHECKS)
         return self
-
-    def level(self, check: str) -> Level:
-        """Return the level of a check: the user's choice, else the table's."""
-        if check in self.drop:
-            return "drop"
-        return "warn" if check in self.keep else CHECKS[check].level

@@ -29,7 +29,7 @@ from pellucid.tokenizers.layouts import (
     without_first_mark,
     without_space_first,
 )
-from pellucid.tokenizers.pieces import CharacterSpan, Piece, character_spans, half_character, visible
+from pellucid.tokenizers.pieces import CharacterSpan, Piece, Run, half_character, pieces_of_runs, visible
 
 __all__ = ["ImportedTokenizer", "SpecialIds", "check_form", "starts_with"]
 
@@ -190,23 +190,7 @@ class ImportedTokenizer:
 
         Special ids are pieces without bytes; bytes that are no UTF-8 have the offsets of their U+FFFD.
         """
-        pieces: list[Piece] = []
-        offset = 0
-        for run, special in self._runs(ids):
-            spans, length = character_spans(b"".join(part for _, part in run))
-            at = 0
-            for number, part in run:
-                covered = spans[at : at + len(part)]
-                start = offset + (spans[at].start if at < len(spans) else length)
-                end = offset + covered[-1].end if covered else start
-                before = spans[at - 1].start if at else -1
-                after = spans[at + len(part)].start if at + len(part) < len(spans) else -1
-                pieces.append(Piece(number, part, start, end, self._display(number, covered, (before, after))))
-                at += len(part)
-            offset += length
-            if special is not None:
-                pieces.append(Piece(special, b"", offset, offset, f"⟨{self._name(special)}⟩"))
-        return pieces
+        return pieces_of_runs(self._runs(ids), self._display, lambda number: f"⟨{self._name(number)}⟩")
 
     def id_to_bytes(self, number: int, *, at_start: bool = False) -> bytes:
         """Return what an id adds to a text, in UTF-8, maybe a part of a character; b"" for special ids.
@@ -288,7 +272,7 @@ class ImportedTokenizer:
             at = match.end()
         yield rendered[at:], None
 
-    def _runs(self, ids: Iterable[int]) -> Iterator[tuple[list[tuple[int, bytes]], int | None]]:
+    def _runs(self, ids: Iterable[int]) -> Iterator[Run]:
         """Give the ids up to each special one with what each adds, and that one; then the rest, and None."""
         run: list[tuple[int, bytes]] = []
         at_start = self._strips

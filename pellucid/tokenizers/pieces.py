@@ -1,10 +1,11 @@
 """Pieces as they stand in a text: their bytes, the characters they cover, and how they are shown."""
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, TypeAlias
 
 from pellucid.errors import UserError
 
-__all__ = ["CharacterSpan", "Piece", "character_spans", "half_character", "visible"]
+__all__ = ["CharacterSpan", "Piece", "Run", "character_spans", "half_character", "pieces_of_runs", "visible"]
 
 
 class Piece(NamedTuple):
@@ -33,6 +34,10 @@ class CharacterSpan(NamedTuple):
     character: str
 
 
+Run: TypeAlias = tuple[list[tuple[int, bytes]], int | None]
+"""Ids with what each adds to a text, and the special id that ends them; None at the end of a text."""
+
+
 def visible(text: str) -> str:
     """Write a text so that each of its characters can be seen."""
     return "".join(sign if sign.isprintable() else f"⟨U+{ord(sign):04X}⟩" for sign in text)
@@ -59,6 +64,40 @@ def character_spans(data: bytes) -> tuple[list[CharacterSpan], int]:
             characters += 1
         position = len(spans)
     return spans, characters
+
+
+def pieces_of_runs(
+    runs: Iterable[Run],
+    display: Callable[[int, list[CharacterSpan], tuple[int, int]], str],
+    special_display: Callable[[int], str],
+) -> list[Piece]:
+    """Return the pieces of a text's runs, with offsets in the text that decoding makes of them.
+
+    Special ids are pieces without bytes; bytes that are no UTF-8 have the offsets of their U+FFFD.
+
+    Args:
+        runs: of the text.
+        display: how an id is shown, by the characters that its bytes belong to and the starts of those before and
+            behind them, −1 where there are none.
+        special_display: how a special id is shown.
+    """
+    pieces: list[Piece] = []
+    offset = 0
+    for run, special in runs:
+        spans, length = character_spans(b"".join(part for _, part in run))
+        at = 0
+        for number, part in run:
+            covered = spans[at : at + len(part)]
+            start = offset + (spans[at].start if at < len(spans) else length)
+            end = offset + covered[-1].end if covered else start
+            before = spans[at - 1].start if at else -1
+            after = spans[at + len(part)].start if at + len(part) < len(spans) else -1
+            pieces.append(Piece(number, part, start, end, display(number, covered, (before, after))))
+            at += len(part)
+        offset += length
+        if special is not None:
+            pieces.append(Piece(special, b"", offset, offset, special_display(special)))
+    return pieces
 
 
 def half_character(text: str) -> UserError:

@@ -15,7 +15,7 @@ from pellucid.storage.files import write_text
 from pellucid.tokenizers.alphabet import BYTES, PLACEHOLDERS, SPACE_MARK, Alphabet
 from pellucid.tokenizers.byte_pairs import BytePairs
 from pellucid.tokenizers.config import Kind
-from pellucid.tokenizers.pieces import Piece, character_spans, visible
+from pellucid.tokenizers.pieces import Piece, Run, pieces_of_runs, visible
 from pellucid.tokenizers.word_model import WordModel
 
 __all__ = ["FORMAT", "SPECIAL_IDS", "Tokenizer"]
@@ -141,7 +141,7 @@ class Tokenizer:
     def decode_segments(self, ids: Iterable[int]) -> list[str | int]:
         """Return the text of ids, with a placeholder's number where one stands; empty strings are left out."""
         segments: list[str | int] = []
-        for placeholder, run in self._runs(ids):
+        for run, placeholder in self._runs(ids):
             text = b"".join(part for _, part in run).decode("utf-8", "replace")
             segments += [text] if text else []
             segments += [] if placeholder is None else [placeholder - self.placeholder_ids[0]]
@@ -156,21 +156,11 @@ class Tokenizer:
 
         Special ids are pieces without bytes; bytes that are no UTF-8 have the offsets of their U+FFFD.
         """
-        pieces: list[Piece] = []
-        offset = 0
-        for placeholder, run in self._runs(ids):
-            spans, length = character_spans(b"".join(part for _, part in run))
-            at = 0
-            for number, part in run:
-                start = offset + (spans[at].start if at < len(spans) else length)
-                end = offset + spans[at + len(part) - 1].end if part else start
-                character = spans[at].character if part else ""
-                pieces.append(Piece(number, part, start, end, self._display(number, character)))
-                at += len(part)
-            offset += length
-            if placeholder is not None:
-                pieces.append(Piece(placeholder, b"", offset, offset, self._display(placeholder, "")))
-        return pieces
+        return pieces_of_runs(
+            self._runs(ids),
+            lambda number, covered, _: self._display(number, covered[0].character if covered else ""),
+            lambda number: self._display(number, ""),
+        )
 
     def id_to_bytes(self, number: int, *, at_start: bool = False) -> bytes:
         """Return what an id adds to a text, in UTF-8, maybe a part of a character; b"" for special ids.
@@ -243,8 +233,8 @@ class Tokenizer:
             for text in texts
         ]
 
-    def _runs(self, ids: Iterable[int]) -> Iterator[tuple[int | None, list[tuple[int, bytes]]]]:
-        """Give the ids up to each placeholder and that placeholder, then the rest and None, with what each id adds.
+    def _runs(self, ids: Iterable[int]) -> Iterator[Run]:
+        """Give the ids up to each placeholder with what each adds, and that placeholder; then the rest, and None.
 
         The text's first space is taken away: encoding put it there.
         """
@@ -253,12 +243,12 @@ class Tokenizer:
         for number in map(int, ids):
             part = self.id_to_bytes(number, at_start=at_start)
             if number in self.placeholder_ids:
-                yield number, run
+                yield run, number
                 run, at_start = [], False
                 continue
             at_start = at_start and not self._bytes[number]
             run.append((number, part))
-        yield None, run
+        yield run, None
 
     def _display(self, number: int, character: str) -> str:
         if number < SPECIAL_IDS:

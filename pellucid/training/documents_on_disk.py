@@ -110,6 +110,12 @@ class DocumentsOnDisk:
         """Tokens of each document, start and end included."""
         return numpy.diff(self.starts, append=len(self.ids))
 
+    @property
+    def cut_prompts(self) -> int:
+        """How many documents have a prompt and do not fit into the context: a part of each is learnt without it."""
+        long = self.starts[self.lengths - 1 > self.context]  # the last token is predicted, not read
+        return int((self.ids[long + 1] < 0).sum())
+
     def windows(self, epoch: int) -> Windows:
         """Return the windows of an epoch, a pure function of (seed, epoch)."""
         pieces = cut_into_pieces(self.starts, self.lengths, self.context, self.seed, epoch)

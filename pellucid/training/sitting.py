@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from pellucid.errors import UsageError, UserError
+from pellucid.generation.placement import device_named
 from pellucid.models.model_files import save_weights
 from pellucid.storage.checkpoints import all_checkpoints, latest_checkpoint, read_checkpoint, step_of
 from pellucid.storage.model_folder import check_output, holds_model, prepare_output, read_json, write_json
@@ -177,7 +178,7 @@ def sitting(subject: Subject[AnyRecipe, AnyPrepared, AnyModel], order: Order) ->
         begun=begun,
         resume=order.resume,
         overwrite=order.overwrite,
-        device=_device(order.device),
+        device=device_named(order.device),
         talk=order.talk,
     )
     subject.check(asked)
@@ -344,14 +345,3 @@ def _choices(run: Run, folder: Path, device: torch.device) -> Iterator[tuple[str
             own = {name: weight for name, weight in content.model.items() if not name.startswith(AVERAGED)}
             means = {name: content.model.get(AVERAGED + name, weight) for name, weight in own.items()}
             yield "best", means if content.state["average_updates"] else own
-
-
-def _device(name: str) -> torch.device:
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
-        raise UserError(f"there is no device {name} here", where=f"--device {name}", hint="use cpu or auto") from error
-    return device

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from pellucid.corpus.counts import counted
 from pellucid.errors import UserError
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.models.initialise import draw_weights
@@ -109,6 +110,11 @@ class _LanguageModel(Subject[LanguageModelRecipe, PreparedText, DecoderOnly]):
         self, asked: Asked[LanguageModelRecipe], recipe: LanguageModelRecipe, prepared: PreparedText
     ) -> None:
         folder = asked.folder
+        if cut := prepared.train.cut_prompts:
+            asked.talk(
+                f"{counted(cut, 'document')} with a prompt longer than the context, {prepared.train.context:,} tokens: "
+                "what does not fit is learnt without the prompt; --model.max_positions sets the context"
+            )
         prepared.tokenizer.save(folder / "tokenizer.json")
         write_json(folder / "generation_config.json", recipe.generation.model_dump())
         write_json(folder / "report.json", {"data": prepared.report})

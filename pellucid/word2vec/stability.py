@@ -24,7 +24,8 @@ from pellucid.randomness import derived_seed, generator
 from pellucid.storage.id_store import IdStoreWriter
 from pellucid.word2vec.config import VectorsConfig, vectors_config
 from pellucid.word2vec.text import EncodedText, Source, files_of
-from pellucid.word2vec.training import Training, encoded_for
+from pellucid.word2vec.train_vectors import encoded_for
+from pellucid.word2vec.training import Training
 from pellucid.word2vec.vectors import WordVectors
 
 __all__ = ["Documents", "Interval", "Stability", "StableNeighbour", "stability"]

@@ -15,11 +15,9 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -28,28 +26,17 @@ from numpy.typing import NDArray
 from pellucid.errors import UserError
 from pellucid.randomness import generator
 from pellucid.storage.checkpoints import Checkpoint
-from pellucid.word2vec.config import VectorsConfig, vectors_config
-from pellucid.word2vec.phrases import phrases_of
+from pellucid.word2vec.config import VectorsConfig
 from pellucid.word2vec.rounds import RoundResult, Rounds
-from pellucid.word2vec.text import EncodedText, Source, encode_text
+from pellucid.word2vec.text import EncodedText
 from pellucid.word2vec.vectors import WordVectors
 
 if TYPE_CHECKING:
     from pellucid.word2vec.rounds import Model
 
-__all__ = ["Training", "VectorsStep", "encoded_for", "inherited", "train_vectors"]
+__all__ = ["Training", "VectorsStep"]
 
 _SECONDS_A_STEP = 0.5
-_INHERITED = (
-    "model",
-    "objective",
-    "tokenizer",
-    "lowercase",
-    "drop_punctuation",
-    "phrases",
-    "phrase_score",
-    "phrase_threshold",
-)
 _COUNTERS = ("_epoch", "_round", "_words", "_steps", "_predictions", "_seconds", "_loss")
 
 
@@ -331,13 +318,6 @@ class Training:
         return words, joined(old.input_vectors, inputs), whole_outputs, counts
 
 
-def inherited(start: WordVectors) -> dict[str, Any]:
-    """Return what a training that goes on from vectors does as theirs did: width, model, and how the text is cut."""
-    then = start.metadata.get("training")
-    settings = {name: then[name] for name in _INHERITED if name in then} if isinstance(then, dict) else {}
-    return {**settings, "d": start.d}
-
-
 def _difference(then: dict[str, Any], now: dict[str, Any]) -> str:
     """Say in words what is not the same."""
     before, after = then["settings"], now["settings"]
@@ -360,74 +340,3 @@ def _cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def train_vectors(
-    text: Source,
-    *,
-    threads: int | None = None,
-    start: WordVectors | str | Path | None = None,
-    on_step: Callable[[VectorsStep], None] | None = None,
-    **settings: Any,
-) -> WordVectors:
-    """Read a text, train on it from beginning to end, and return the vectors.
-
-    Args:
-        text: a file, several files as a list of `Path`, or sentences that are lists of words.
-        threads: how many threads work; all cores unless given.
-        start: vectors to go on with, or where they are; see `Training`.
-        on_step: called with each record.
-        settings: fields of `VectorsConfig`; those that `inherited` names are as in `start` unless given.
-
-    Raises:
-        UserError: for a setting that there is not, or a text that there is nothing to learn from.
-    """
-    if threads is not None and threads < 1:
-        raise UserError(f"expected at least one thread, got {threads}")
-    if isinstance(start, str | Path):
-        start = WordVectors.load(start)
-    config = vectors_config(settings if start is None else {**inherited(start), **settings})
-    with tempfile.TemporaryDirectory(prefix="pellucid-") as folder:
-        training = Training(encoded_for(text, config, Path(folder), start), config, threads=threads, start=start)
-        for step in training:
-            if on_step is not None:
-                on_step(step)
-        return training.vectors()
-
-
-def encoded_for(
-    text: Source,
-    config: VectorsConfig,
-    folder: Path,
-    start: WordVectors | None = None,
-    on_progress: Callable[[int], None] | None = None,
-) -> EncodedText:
-    """Return the text encoded as the settings say, in files in `folder`."""
-    for number in range(config.phrases):
-        place = folder / f"words-{number}"
-        place.mkdir()
-        tokenizer, lowercase = ("whitespace", False) if number else (config.tokenizer, config.lowercase)
-        every = encode_text(
-            text,
-            place,
-            tokenizer=tokenizer,
-            lowercase=lowercase,
-            min_count=1,
-            drop_punctuation=config.drop_punctuation,
-            on_progress=None if number else on_progress,
-        )
-        phrases = phrases_of(
-            every, score=config.phrase_score, threshold=config.phrase_threshold, min_count=config.min_count
-        )
-        text, on_progress = phrases.joined(every.sentences()), None
-    return encode_text(
-        text,
-        folder,
-        tokenizer=config.tokenizer,
-        lowercase=config.lowercase,
-        min_count=config.min_count,
-        max_vocab=config.max_vocab,
-        drop_punctuation=config.drop_punctuation,
-        known=() if start is None else start.words,
-        on_progress=on_progress,
-    )

@@ -340,7 +340,7 @@ class WordVectors:
         Raises:
             UserError: for a setting that there is not, or a text that there is nothing to learn from.
         """
-        from pellucid.word2vec.training import train_vectors
+        from pellucid.word2vec.train_vectors import train_vectors
 
         if text is None:
             raise UserError(

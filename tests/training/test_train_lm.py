@@ -210,6 +210,16 @@ def test_instructions_are_learnt_by_their_completions_only(tmp_path: Path) -> No
     assert steps[-1].tokens < report["tokens"]
 
 
+@pytest.mark.parametrize(("context", "told"), [(8, True), (256, False)])
+def test_prompts_that_the_context_cuts_off_are_told(tmp_path: Path, context: int, told: bool) -> None:
+    source = tmp_path / "a.jsonl"
+    lines = [{"prompt": f"zh→en: {zh}\n", "completion": en} for zh, en in generated_pairs(60)]
+    source.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+    said: list[str] = []
+    trained(source, tmp_path / "model", steps=1, settings={"model.max_positions": context}, talk=said.append)
+    assert told == any("is learnt without the prompt" in line for line in said)
+
+
 def test_validation_text_can_be_given(text_file: TextFile, tmp_path: Path) -> None:
     valid = text_file(40, seed=5)
     steps = trained(text_file(), tmp_path / "model", steps=2, valid=[valid])
