@@ -23,9 +23,11 @@ class Instructed(NamedTuple):
     data: DemoData
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=16)
 def demo_language_model(steps: int, seed: int) -> Instructed:
-    """Return a model of the recipe `tiny` for language models, on the pairs that `demo_translator` is trained on.
+    """Return a language model of Llama's parts, on the pairs that `demo_translator` is trained on.
+
+    It is as wide as that translator and has about as many parameters.
 
     Args:
         steps: updates of 1,024 tokens.
@@ -38,7 +40,10 @@ def demo_language_model(steps: int, seed: int) -> Instructed:
         write_instructions(valid, training_records(data.valid, seed))
         chosen = {
             "training.seed": seed, "training.precision": "float32", "training.validations": 1,
+            "training.learning_rate": 6e-3, "training.schedule": "linear",
             "training.warmup_steps": max(1, min(100, steps // 5)), "model.max_positions": 128,
+            "model.n_layers": 4, "model.d_ff": 208, "model.activation": "swiglu", "model.positions": "rope",
+            "model.norm": "rmsnorm", "model.bias": False,
         }  # fmt: skip
         for _ in train_lm([train], out, recipe="tiny", steps=steps, valid=[valid], settings=chosen, device="cpu"):
             pass

@@ -1,14 +1,18 @@
-"""Do a sentence and its translation lie together? Retrieval of the right partner among many."""
+"""Do a sentence and its translation lie together? Retrieval of the right partner among many, as they are and turned."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from pellucid.claims.demo_translator import Trained
 from pellucid.demo.language import DemoPair
 from pellucid.generation.translate import Translator
 
-__all__ = ["retrieval", "sentence_states"]
+__all__ = ["partners_found", "retrieval", "rotation", "sentence_states"]
+
+_LEARNT_FROM = 500  # pairs, of those the translator was trained on
 
 
 def sentence_states(translator: Translator, pairs: Sequence[DemoPair]) -> tuple[Tensor, Tensor]:
@@ -38,3 +42,33 @@ def retrieval(sources: Tensor, targets: Tensor) -> float:
     """Return how often the nearest target, by cosine after taking off each side's mean, is the source's own."""
     one, other = (torch.nn.functional.normalize(x - x.mean(0), dim=1) for x in (sources, targets))
     return float(((one @ other.T).argmax(1) == torch.arange(len(one))).float().mean())
+
+
+def rotation(sources: Tensor, targets: Tensor) -> Tensor:
+    """Return the R that brings the sources' rows, their mean taken off, nearest to the targets': ‖X R − Y‖ is least.
+
+    Source:
+        Schönemann 1966, A Generalized Solution of the Orthogonal Procrustes Problem.
+    """
+    left, _, right = torch.linalg.svd((sources - sources.mean(0)).T @ (targets - targets.mean(0)))
+    turn: Tensor = left @ right
+    return turn
+
+
+class Found(NamedTuple):
+    """How often the right partner of a sentence is found first: states as they are, and one side turned."""
+
+    as_they_are: float
+    turned: float
+
+
+def partners_found(trained: Trained, sentences: int, shuffled: bool = False) -> Found:
+    """Look for partners among unseen sentences; the rotation is learnt from pairs that the translator was trained on.
+
+    Args:
+        shuffled: learn it from pairs that do not belong together.
+    """
+    sources, targets = sentence_states(trained.translator, trained.data.test[:sentences])
+    known_sources, known_targets = sentence_states(trained.translator, trained.data.train[:_LEARNT_FROM])
+    turn = rotation(known_sources.roll(1, 0) if shuffled else known_sources, known_targets)
+    return Found(retrieval(sources, targets), retrieval(sources @ turn, targets))

@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from pellucid.claims.specimens import everyone, small_decoder, torch_generator
-from pellucid.claims.toy_training import fit
+from pellucid.claims.toy_training import Optimizer, by_adamw, fit
 from pellucid.models.decoder_only import DecoderOnly
 
 __all__ = ["Batch", "Task", "accuracy", "logits_of", "loss_on", "recall", "successors", "train_reader", "two_at_once"]
@@ -91,6 +91,7 @@ def train_reader(
     change: Callable[[nn.Module], nn.Module] = lambda model: model,
     batch: int = 64,
     learning_rate: float = 3e-3,
+    optimizer: Optimizer = by_adamw,
     vocab_size: int = 40,
     **choices: object,
 ) -> tuple[DecoderOnly, list[float]]:
@@ -98,6 +99,7 @@ def train_reader(
 
     Args:
         change: what is done to the fresh model: a variation.
+        optimizer: makes the optimizer from the model and the rate.
         choices: of the model's configuration.
     """
     settings = {"n_layers": 1, "positions": "sinusoidal", "scale_embeddings": True, "activation": "relu", **choices}
@@ -108,7 +110,7 @@ def train_reader(
     def loss(step: int) -> Tensor:
         return loss_on(model, task(random, batch))
 
-    return model, fit(model, loss, steps, learning_rate=learning_rate)
+    return model, fit(model, loss, steps, learning_rate=learning_rate, optimizer=optimizer)
 
 
 def loss_on(model: nn.Module, batch: Batch) -> Tensor:

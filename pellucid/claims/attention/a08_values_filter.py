@@ -100,5 +100,5 @@ CLAIM = Claim(
     ),
     sources=("Elhage et al. 2021", "Belinkov 2022, Probing Classifiers"),
     run=measure,
-    effort=Effort(Budget(seeds=3, steps=250), Budget(seeds=5, steps=1_000)),
+    effort=Effort(Budget(seeds=3, steps=250), Budget(seeds=8, steps=1_000)),
 )

@@ -4,7 +4,7 @@ from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
 from pellucid.claims.evidence import Evidence, Figure, over_seeds
 from pellucid.claims.rules import Rule, at_least
-from pellucid.claims.tasks import accuracy, recall, train_reader
+from pellucid.claims.tasks import accuracy, train_reader, two_at_once
 from pellucid.claims.texts import SEEDS
 
 __all__ = ["CLAIM", "measure"]
@@ -13,13 +13,13 @@ _COUNTS = (4, 1, 32, 2, 8, 16)  # the first three in the quick lab, too
 
 
 def measure(budget: Budget, seed: int) -> Evidence:
-    """Train two-layer readers of equal width with 1 to 32 heads on recall."""
+    """Train readers of one layer and equal width with 1 to 32 heads on a task that needs two sources."""
     counts = sorted(_COUNTS[: budget.size])
     found: dict[int, list[float]] = {count: [] for count in counts}
     for number in budget.every_seed(seed):
         for count in counts:
-            model, _ = train_reader(recall, number, budget.steps, n_heads=count, n_layers=2, batch=128)
-            found[count].append(accuracy(model, recall, number))
+            model, _ = train_reader(two_at_once, number, budget.steps, n_heads=count, batch=128)
+            found[count].append(accuracy(model, two_at_once, number))
     records = []
     for count, values in found.items():
         mean = over_seeds(values)
@@ -39,18 +39,21 @@ CLAIM = Claim(
     statement=Text("Too few heads limit, too many starve.", "头太少受限，头太多则每个都太瘦。"),
     equation="d_head = d_model / h",
     measured=Text(
-        "two layers of width 32 with 1, 2, 4 … 32 heads on recall of a value by its key among four pairs: accuracy "
+        "one layer of width 32 with 1, 2, 4 … 32 heads, which must look at two places at once (as in H2): accuracy "
         "after equally many steps (size: how many of the counts), the best middle count against one head and against "
         "heads of one number",
-        "宽 32 的两层模型，头数 1、2、4……32（size 为其中几种），在四对键值中按键取值：训练同样步数后的准确率；最佳的中"
-        "间头数对照单头与每"
-        "头仅一维",
+        "宽 32 的单层模型，头数 1、2、4……32（size 为其中几种），必须同时看两处（同 H2）：训练同样步数后的准确率；最佳的"
+        "中间头数对照单头与每头仅一维",
     ),
     rule=Rule(
         (
-            at_least("best_middle_over_one_head", 0.05, SEEDS, fails_at=0.0),
-            at_least("best_middle_over_heads_of_one_number", 0.05, SEEDS, fails_at=0.0),
-        )
+            at_least("best_middle_over_one_head", 0.05, SEEDS, fails_at=0.02),
+            at_least("best_middle_over_heads_of_one_number", 0.05, SEEDS, fails_at=0.02),
+        ),
+        instead=Text(
+            "at this size nothing is lost at one of the two ends at least: at which, the table says",
+            "在这一规模上，两端之中至少有一端毫无损失：是哪一端，见表",
+        ),
     ),
     reading=Text(
         "The paper's table has it so: one head 0.9 BLEU worse than the best, too many worse again. A head of width "
@@ -68,5 +71,5 @@ CLAIM = Claim(
         "Bhojanapalli et al. 2020, Low-Rank Bottleneck in Multi-head Attention Models",
     ),
     run=measure,
-    effort=Effort(Budget(seeds=3, steps=50, size=3), Budget(seeds=3, steps=500, size=6)),
+    effort=Effort(Budget(seeds=3, steps=50, size=3), Budget(seeds=5, steps=1_500, size=6)),
 )
