@@ -3,7 +3,7 @@
     python docs/make_claims.py                    the whole lab, which takes its time, and the report
     python docs/make_claims.py E1 T               these claims and topics only; what is known of the others stays
     python docs/make_claims.py --report           nothing is run: the report of what is known
-    python docs/make_claims.py --seed 1           by other seeds than the release's, which nobody had drawn when rules were fixed
+    python docs/make_claims.py --seed 1           by other seeds than the release's
     python docs/make_claims.py --unknown          run what there is no full outcome of, or only one of the quick lab:
                                                   goes on after an interruption
 
