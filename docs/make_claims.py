@@ -3,7 +3,6 @@
     python docs/make_claims.py                    the whole lab, which takes its time, and the report
     python docs/make_claims.py E1 T               these claims and topics only; what is known of the others stays
     python docs/make_claims.py --report           nothing is run: the report of what is known
-    python docs/make_claims.py --seed 1           by other seeds than the release's
     python docs/make_claims.py --unknown          run what there is no full outcome of, or only one of the quick lab:
                                                   goes on after an interruption
 
@@ -21,11 +20,10 @@ from pellucid.claims.lab import Outcome
 from pellucid.claims.report import markdown
 from pellucid.claims.stored import read_outcomes, write_outcomes
 
-__all__ = ["FOLDER", "OUTCOMES", "SEED", "figures_folder", "known", "page_name", "render"]
+__all__ = ["FOLDER", "OUTCOMES", "figures_folder", "known", "page_name", "render"]
 
 FOLDER = Path(__file__).parent / "claims"
 OUTCOMES = FOLDER / "outcomes.jsonl"
-SEED = 2_001  # rules were fixed on the results of seeds from 1 on; these had never been drawn then
 _HEAD: dict[Language, str] = {
     "en": "Written by `python docs/make_claims.py`; `pellucid claims run -o lab` writes your own, as a page with "
     "figures to point at. [What it all means, in ten chapters](../guide/README.md) · [中文](README.zh.md)",
@@ -76,7 +74,6 @@ def main() -> None:
     options.add_argument("--report", action="store_true", help="run nothing")
     options.add_argument("--unknown", action="store_true", help="run only what there is no full outcome of")
     options.add_argument("--quick", action="store_true", help="run the quick lab, whose report says that it is that")
-    options.add_argument("--seed", type=int, default=SEED, help="first of the seeds")
     options.add_argument("--data", type=Path, help="as for `pellucid claims run`")
     asked = options.parse_args()
     FOLDER.mkdir(exist_ok=True)
@@ -85,7 +82,7 @@ def main() -> None:
         found = known()
         if not (asked.unknown and claim.id in found and (asked.quick or not found[claim.id].shrunken)):
             clock = time.process_time()
-            found[claim.id] = run_claim(claim, quick=asked.quick, seed=asked.seed, data=asked.data)
+            found[claim.id] = run_claim(claim, quick=asked.quick, data=asked.data)
             spent = time.process_time() - clock
             write_outcomes(OUTCOMES, (found[each.id] for each in find_claims(()) if each.id in found))
             print(f"{claim.id} {found[claim.id].verdict} {spent:.1f} s of processor time", flush=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from pellucid.claims.bilingual import Language, Text
 from pellucid.claims.charts import specification
-from pellucid.claims.claim import Claim
+from pellucid.claims.claim import FIRST_SEED, Claim
 from pellucid.claims.evidence import Evidence, Missing
 from pellucid.claims.rules import Judged, Verdict
 
@@ -83,7 +83,7 @@ class Outcome:
         }
 
 
-def run_claim(claim: Claim, *, quick: bool = False, seed: int = 1, data: Path | None = None) -> Outcome:
+def run_claim(claim: Claim, *, quick: bool = False, seed: int = FIRST_SEED, data: Path | None = None) -> Outcome:
     """Run a claim's experiment and let its rule judge.
 
     Args:
@@ -118,7 +118,7 @@ def judged_outcome(
 
 
 def run_claims(
-    claims: Iterable[Claim], *, quick: bool = False, seed: int = 1, data: Path | None = None
+    claims: Iterable[Claim], *, quick: bool = False, seed: int = FIRST_SEED, data: Path | None = None
 ) -> Iterator[Outcome]:
     """Run claims one after the other; yield what came of each as it comes. Arguments as for `run_claim`."""
     for claim in claims:
