@@ -127,7 +127,7 @@ def test_recipes_travel_with_the_package() -> None:
 
 def test_readme_has_the_two_commands_between_marks() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    for mark, end in (("demo", ".venv/bin/pellucid demo"), ("test", ".venv/bin/python -m pytest")):
+    for mark, end in (("demo", ".venv/bin/pellucid demo"), ("test", ".venv/bin/python -m pytest -n auto")):
         (block,) = re.findall(rf"<!-- {mark}-command -->\n```sh\n(.*)\n```\n<!-- /{mark}-command -->", readme)
         assert block.endswith(end)
 
