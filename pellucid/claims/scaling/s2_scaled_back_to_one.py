@@ -35,9 +35,9 @@ def _run(budget: Budget, seed: int) -> Evidence:
 
 
 _NEAR = Text(
-    "40,000 scores a draw, ten draws: chance keeps the variance within 5 %; 0.85 and 1.15 leave no room for another "
+    "40,000 scores a draw, forty draws: chance keeps the variance within 5 %; 0.85 and 1.15 leave no room for another "
     "law",
-    "每次 4 万个分数、共十次：偶然波动在 5 % 以内；0.85 与 1.15 之间容不下别的规律",
+    "每次 4 万个分数、共四十次：偶然波动在 5 % 以内；0.85 与 1.15 之间容不下别的规律",
 )
 
 CLAIM = Claim(
@@ -45,8 +45,8 @@ CLAIM = Claim(
     statement=Text("Dividing by √d_k brings the variance of the scores back to 1.", "除以 √d_k 使分数的方差回到 1。"),
     equation="Var(q·k / √d_k) = 1",
     measured=Text(
-        "400,000 scores of the library's attention for each of eleven widths from 1 to 1,024",
-        "从 1 到 1024 的十一种维数，各取本库注意力的 40 万个分数",
+        "1,600,000 scores of the library's attention for each of eleven widths from 1 to 1,024",
+        "从 1 到 1024 的十一种维数，各取本库注意力的 160 万个分数",
     ),
     rule=Rule((at_least("least_variance", 0.85, _NEAR), at_most("largest_variance", 1.15, _NEAR))),
     reading=Text(

