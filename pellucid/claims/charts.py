@@ -1,12 +1,12 @@
 """The figure of an experiment as a Vega-Lite definition, for page, notebook, SVG and server alike."""
 
-import math
 import re
 from typing import Any
 from unicodedata import east_asian_width
 
 from pellucid.claims.bilingual import Language
-from pellucid.claims.evidence import Evidence, Figure, Record
+from pellucid.claims.evidence import Evidence, Figure, Record, finite
+from pellucid.claims.names import name_of
 from pellucid.claims.rules import Verdict
 from pellucid.claims.table_words import word_of
 
@@ -22,6 +22,7 @@ COLOURS: dict[Verdict, str] = {  # Okabe & Ito 2008: told apart by colour-blind 
 _FONTS = "'Noto Sans','Helvetica Neue',Arial,'Noto Sans CJK SC','PingFang SC','Microsoft YaHei',sans-serif"
 _LABELLED = 12  # so many bars have their number written above them
 _WIDTH, _WIDTH_OF_PARTS = 420, 240  # of a figure, and of each where there are several side by side
+_TINY = 1e-4  # below, an axis is written in powers of ten
 _SPREAD = ("low", "high")  # columns of a record that hold the interval of its y
 
 
@@ -78,7 +79,9 @@ def _encoding(figure: Figure, rows: list[dict[str, Any]], language: Language) ->
         ),
         "y": altair.Y(f"{figure.y}:N", title=_title(figure, figure.y, language), sort=None)
         if y_kind == "N"
-        else altair.Y(f"{figure.y}:Q", title=_title(figure, figure.y, language), scale=y_scale),
+        else altair.Y(
+            f"{figure.y}:Q", title=_title(figure, figure.y, language), scale=y_scale, axis=_amounts(figure, rows)
+        ),
         "tooltip": [
             altair.Tooltip(f"{name}:{'N' if _is_text(rows, name) else 'Q'}", title=_title(figure, name, language))
             for name in names
@@ -134,8 +137,16 @@ def _counts(figure: Figure, rows: list[dict[str, Any]]) -> Any:
     return altair.Axis()
 
 
+def _amounts(figure: Figure, rows: list[dict[str, Any]]) -> Any:
+    """Return an axis of numbers; with powers of ten where all are so small that their zeros would fill the margin."""
+    import altair
+
+    largest = max((abs(row[figure.y]) for row in rows if row[figure.y] is not None), default=0)
+    return altair.Axis(format=".2~e") if 0 < largest < _TINY else altair.Axis()
+
+
 def _title(figure: Figure, name: str, language: Language) -> str:
-    return figure.titles[name].of(language) if name in figure.titles else name.replace("_", " ")
+    return figure.titles[name].of(language) if name in figure.titles else name_of(name, language)
 
 
 def _is_text(rows: list[dict[str, Any]], name: str) -> bool:
@@ -144,7 +155,6 @@ def _is_text(rows: list[dict[str, Any]], name: str) -> bool:
 
 def _plain(record: Record, language: Language) -> dict[str, Any]:
     """Return a row for JSON: what is not finite is left empty, words are in the language."""
-    finite = {
-        name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in record.items()
+    return {
+        name: word_of(value, language) if isinstance(value, str) else finite(value) for name, value in record.items()
     }
-    return {name: word_of(value, language) if isinstance(value, str) else value for name, value in finite.items()}

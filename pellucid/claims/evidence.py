@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from pellucid.claims.bilingual import Text
 
-__all__ = ["Evidence", "Figure", "Measured", "Missing", "Record", "exactly", "over_seeds"]
+__all__ = ["Evidence", "Figure", "Measured", "Missing", "Record", "exactly", "finite", "over_seeds"]
 
 Record = Mapping[str, Any]
 
@@ -84,6 +84,13 @@ class Evidence:
     records: Sequence[Record]
     figure: Figure
     notes: tuple[Text, ...] = ()
+
+
+def finite(value: Any) -> Any:
+    """Return a cell for JSON, which has neither infinity nor NaN: None stands for them, in a list too."""
+    if isinstance(value, list):
+        return [finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def exactly(**numbers: float) -> dict[str, Measured]:

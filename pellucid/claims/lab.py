@@ -9,10 +9,13 @@ from typing import Any
 from pellucid.claims.bilingual import Language, Text
 from pellucid.claims.charts import specification
 from pellucid.claims.claim import FIRST_SEED, Claim
-from pellucid.claims.evidence import Evidence, Missing
+from pellucid.claims.evidence import Evidence, Missing, finite
 from pellucid.claims.rules import Judged, Verdict
+from pellucid.errors import UsageError, UserError
 
 __all__ = ["Outcome", "judged_outcome", "run_claim", "run_claims"]
+
+_LAST_SEED = 2**62  # word vectors take 63 bits, and claims count on from the first seed
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,7 @@ class Outcome:
                 }
                 for one in self.judged
             ],
-            "records": [dict(record) for record in evidence.records],
+            "records": [{name: finite(cell) for name, cell in record.items()} for record in evidence.records],
             "figure": specification(evidence, language),
             "notes": [note.as_dict() for note in evidence.notes],
         }
@@ -91,7 +94,12 @@ def run_claim(claim: Claim, *, quick: bool = False, seed: int = FIRST_SEED, data
         quick: whether trainings are shrunken.
         seed: the first of its seeds.
         data: folder with the user's own files.
+
+    Raises:
+        UsageError: for a seed that no training takes.
+        UserError: if `data` is no folder, or a file in it cannot be read.
     """
+    _check(seed, data)
     clock = time.monotonic()
     evidence = missing = None
     try:
@@ -120,6 +128,21 @@ def judged_outcome(
 def run_claims(
     claims: Iterable[Claim], *, quick: bool = False, seed: int = FIRST_SEED, data: Path | None = None
 ) -> Iterator[Outcome]:
-    """Run claims one after the other; yield what came of each as it comes. Arguments as for `run_claim`."""
-    for claim in claims:
-        yield run_claim(claim, quick=quick, seed=seed, data=data)
+    """Run claims one after the other; yield what came of each as it comes. Arguments as for `run_claim`.
+
+    Raises:
+        UsageError, UserError: as `run_claim`; what is wrong with the arguments before anything runs.
+    """
+    _check(seed, data)
+    return (run_claim(claim, quick=quick, seed=seed, data=data) for claim in claims)
+
+
+def _check(seed: int, data: Path | None) -> None:
+    if not 0 <= seed <= _LAST_SEED:
+        raise UsageError(f"expected a seed from 0 to {_LAST_SEED}, got {seed}", where="--seed")
+    if data is not None and not data.is_dir():
+        raise UserError(
+            f"{data} is no folder",
+            where=str(data),
+            hint="Name the folder that text.txt, analogies.txt and similarity.tsv are in.",
+        )

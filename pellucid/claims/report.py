@@ -1,7 +1,9 @@
 """The lab's report: a page that needs nothing but itself, the same as Markdown, and as JSON."""
 
+import errno
 import json
 import math
+import os
 from collections import Counter
 from collections.abc import Sequence
 from html import escape
@@ -17,9 +19,19 @@ from pellucid.claims.lab import Outcome
 from pellucid.claims.names import name_of
 from pellucid.claims.rules import Judged, Verdict
 from pellucid.claims.table_words import word_of
-from pellucid.storage.files import write_text
+from pellucid.storage.files import write_error, write_text
 
-__all__ = ["VERDICTS", "markdown", "number", "page", "terminal_lines", "write_report"]
+__all__ = [
+    "VERDICTS",
+    "markdown",
+    "number",
+    "page",
+    "report_folder",
+    "terminal_lines",
+    "write_figure",
+    "write_pages",
+    "write_report",
+]
 
 VERDICTS: dict[Verdict, Text] = {
     "holds": Text("holds", "成立"),
@@ -53,12 +65,17 @@ _WORDS = {
     "passed": Text("as stated", "与命题相符"),
     "reading": Text("Reading", "解读"),
     "sources": Text("Sources", "出处"),
+    "statement": Text("statement", "命题"),
+    "verdict": Text("verdict", "判定"),
     "other": Text("Other numbers", "其他数字"),
     "table": Text("Table ({} rows)", "数据表（{} 行）"),
     "beyond": Text("without the condition", "条件之外"),
     "within": Text(" ({})", "（{}）"),
     "at most": Text("at most", "至多"),
     "at least": Text("at least", "至少"),
+    "told": Text("{}: {}", "{}：{}"),
+    "comma": Text(", ", "，"),
+    "stop": Text(".", "。"),
     "line": Text("{}: {} (asked {})", "{}：{}（要求{}）"),
     "seconds": Text("{} s, seeds from {}", "{} 秒，种子从 {} 起"),
 }
@@ -66,16 +83,44 @@ _YES: dict[bool | None, Text] = {True: Text("yes", "是"), False: Text("no", "�
 _ROWS = 200  # of a table that a page shows; JSON has all
 
 
+def report_folder(folder: Path) -> None:
+    """Make the folder of a report, so that what stands in its way is told before hours of measuring.
+
+    Raises:
+        UserError: if it cannot be made or written to.
+    """
+    figures = folder / "figures"
+    try:
+        figures.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise write_error(folder, error) from error
+    for place in (folder, figures):
+        if not os.access(place, os.W_OK):
+            raise write_error(place, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
+
+
 def write_report(folder: Path, outcomes: Sequence[Outcome], language: Language) -> None:
-    """Write report.html, report.md with its figures, and claims.json into a folder, each whole or not at all."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "figures").mkdir(exist_ok=True)
-    write_text(
-        folder / "claims.json", json.dumps([one.as_dict(language) for one in outcomes], ensure_ascii=False) + "\n"
-    )
+    """Write report.html, report.md with its figures, and claims.json into a folder, each whole or not at all.
+
+    Raises:
+        UserError: if the folder cannot be made or written to.
+    """
+    report_folder(folder)
     for one in outcomes:
-        if one.evidence is not None:
-            write_text(folder / "figures" / f"{one.claim.id}.svg", svg(specification(one.evidence, language)))
+        write_figure(folder, one, language)
+    write_pages(folder, outcomes, language)
+
+
+def write_figure(folder: Path, one: Outcome, language: Language) -> None:
+    """Write the figure of an outcome into a report's folder, if there is one to draw."""
+    if one.evidence is not None:
+        write_text(folder / "figures" / f"{one.claim.id}.svg", svg(specification(one.evidence, language)))
+
+
+def write_pages(folder: Path, outcomes: Sequence[Outcome], language: Language) -> None:
+    """Write all of a report but its figures into its folder."""
+    told = [one.as_dict(language) for one in outcomes]
+    write_text(folder / "claims.json", json.dumps(told, ensure_ascii=False, allow_nan=False) + "\n")
     write_text(folder / "report.md", markdown(outcomes, language))
     write_text(folder / "report.html", page(outcomes, language))
 
@@ -94,7 +139,7 @@ def terminal_lines(one: Outcome, language: Language) -> list[str]:
 def markdown(outcomes: Sequence[Outcome], language: Language, figures: str = "figures") -> str:
     """Return the report as Markdown; its figures are files in a folder beside it."""
     lines = [f"# {_say('title', language)}", "", _about(outcomes, language), "", _counts(outcomes, language), ""]
-    lines += [f"| | {_say('title', language)} | |", "|---|---|---|"]
+    lines += [f"| | {_say('statement', language)} | {_say('verdict', language)} |", "|---|---|---|"]
     for one in outcomes:
         claim, verdict = one.claim, VERDICTS[one.verdict].of(language)
         lines.append(f"| [{claim.id}](#{claim.id.lower()}) | {_cell(claim.statement.of(language))} | **{verdict}** |")
@@ -116,7 +161,7 @@ def _markdown_of(one: Outcome, language: Language, figures: str) -> list[str]:
         "",
         f"**{VERDICTS[one.verdict].of(language)}**" + _condition(one, language),
         "",
-        f"{_say('measured', language)}: {claim.measured.of(language)}.".replace("。.", "。"),
+        _told("measured", claim.measured.of(language), language),
     ]
     if one.evidence is not None:
         head = [_say(name, language) for name in ("number", "value", "asked", "passed")]
@@ -124,12 +169,12 @@ def _markdown_of(one: Outcome, language: Language, figures: str) -> list[str]:
         lines += ["| " + " | ".join(_cell(cell) for cell in _row(judged, language)) + " |" for judged in one.judged]
         others = _others(one)
         if others:
-            shown = ", ".join(f"{name_of(name, language)} {number(value)}" for name, value in others.items())
-            lines += ["", f"{_say('other', language)}: {shown}."]
+            shown = [f"{name_of(name, language)} {number(value)}" for name, value in others.items()]
+            lines += ["", _told("other", _say("comma", language).join(shown), language)]
         lines += [f"\n{note.of(language)}" for note in one.evidence.notes]
         lines += ["", f"![{claim.id}]({figures}/{claim.id}.svg)"]
-    sources = f"{_say('sources', language)}: {'; '.join(claim.sources)}."
-    shrunken = f" ({_say('shrunken', language)})" if one.shrunken else ""
+    sources = _told("sources", "; ".join(claim.sources), language)
+    shrunken = _say("within", language).format(_say("shrunken", language)) if one.shrunken else ""
     lines += ["", claim.reading.of(language), "", sources + shrunken]
     return lines
 
@@ -171,11 +216,12 @@ def page(outcomes: Sequence[Outcome], language: Language) -> str:
 
 def _section(one: Outcome, language: Language) -> str:
     claim = one.claim
+    measured = escape(claim.measured.of(language))
     parts = [
         f'<section id="{claim.id}" class="{one.verdict}"><h3>{claim.id}. {escape(claim.statement.of(language))}</h3>',
         f"<p><code>{escape(claim.equation)}</code></p>",
         f'<p><b class="verdict">{VERDICTS[one.verdict].of(language)}</b>{escape(_condition(one, language))}</p>',
-        f"<p><i>{_say('measured', language)}</i>: {escape(claim.measured.of(language))}</p>",
+        "<p>" + _say("told", language).format(f"<i>{_say('measured', language)}</i>", measured) + "</p>",
     ]
     if one.evidence is not None:
         parts += [f'<div class="figure" data-claim="{claim.id}"></div>', _rule_table(one, language)]
@@ -200,7 +246,7 @@ def _rule_table(one: Outcome, language: Language) -> str:
         f'<tr><td>{escape(name_of(name, language))}</td><td>{number(value)}</td><td colspan="3"></td></tr>'
         for name, value in _others(one).items()
     )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    return f'<div class="rule"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
 
 
 def _record_table(evidence: Evidence, language: Language) -> str:
@@ -233,12 +279,19 @@ def _condition(one: Outcome, language: Language) -> str:
     if one.condition is None:
         return ""
     label = {"refuted": "instead", "not-run": "missing"}.get(one.verdict, "condition")
-    return f" {_say(label, language)}: {one.condition.of(language)}"
+    return " " + _say("told", language).format(_say(label, language), one.condition.of(language))
+
+
+def _told(name: str, text: str, language: Language) -> str:
+    """Return a line of Markdown: what it is, a colon, the text, a full stop, each as the language writes them."""
+    stop = _say("stop", language)
+    return _say("told", language).format(_say(name, language), text.removesuffix(stop)) + stop
 
 
 def _about(outcomes: Sequence[Outcome], language: Language) -> str:
     about = _say("about", language).format(__version__)
-    return f"{about} {_say('quick', language)}" if any(one.shrunken for one in outcomes) else about
+    between = "" if language == "zh" else " "
+    return f"{about}{between}{_say('quick', language)}" if any(one.shrunken for one in outcomes) else about
 
 
 def _spent(one: Outcome, language: Language) -> str:
@@ -252,7 +305,7 @@ def _counts(outcomes: Sequence[Outcome], language: Language) -> str:
 
 
 def number(measured: Measured) -> str:
-    """Return a number with its interval, where it has one: `0.42 (0.38 to 0.46, n = 5)`."""
+    """Return a number with its interval, where it has one: `0.42 (0.38 – 0.46, n = 5)`."""
     value = _digits(measured.value)
     if measured.low == measured.high:
         return value

@@ -11,6 +11,8 @@ from pellucid.cli.flags import DEFAULT_FLAGS, Flags
 
 __all__ = ["list_claims", "run"]
 
+_WORTH_KEEPING = 1.0  # seconds: after a claim that took longer the report is written anew, in case the run is killed
+
 
 def list_claims(
     *,
@@ -56,19 +58,27 @@ def run(
         as_json: Print one JSON array of objects with the keys id, verdict, condition, evidence and seconds.
     """
     from pellucid.claims import find_claims, run_claims
-    from pellucid.claims.report import terminal_lines, write_report
+    from pellucid.claims.report import report_folder, terminal_lines, write_figure, write_pages
 
     chosen, outcomes = find_claims(ids), []
-    with console.progress("Running the claims", len(chosen), "claims") as bar:
-        for outcome in run_claims(chosen, quick=quick, seed=seed, data=data):
-            outcomes.append(outcome)
-            bar.advance(1, note=f"{outcome.claim.id} {outcome.verdict}")
+    running = run_claims(chosen, quick=quick, seed=seed, data=data)
     if output is not None:
-        write_report(output, outcomes, lang)
-        console.say(f"The report is in {output / 'report.html'}.")
+        report_folder(output)
+    try:
+        with console.progress("Running the claims", len(chosen), "claims") as bar:
+            for outcome in running:
+                outcomes.append(outcome)
+                bar.advance(1, note=f"{outcome.claim.id} {outcome.verdict}")
+                if output is not None:
+                    write_figure(output, outcome, lang)
+                    if outcome.seconds > _WORTH_KEEPING:
+                        write_pages(output, outcomes, lang)
+                for line in () if as_json else terminal_lines(outcome, lang):
+                    console.data(line)
+    finally:
+        # Whatever ended it, Ctrl-C or a file that cannot be read: what is known by then is kept.
+        if output is not None and outcomes:
+            write_pages(output, outcomes, lang)
+            console.say(f"The report is in {output / 'report.html'}.")
     if as_json:
         console.data_json([outcome.as_dict(lang) for outcome in outcomes])
-    else:
-        for outcome in outcomes:
-            for line in terminal_lines(outcome, lang):
-                console.data(line)

@@ -201,7 +201,7 @@ def mutations() -> dict[str, Callable[[], Evidence]]:
         "A4 keys of their own": lambda: a4.measure(1, asymmetric),
         "A5 keys turned round": lambda: a5.measure(1, keys_of=-torch.eye(8)),
         "S1 equal entries": lambda: s1.measure(1, equal_entries),
-        "S2 no scaling": lambda: s2.measure(1, lambda q, k: q @ k.T),
+        "S2 no scaling": lambda: s2.measure(1, lambda q, k: (q * k).sum(1)),
         "S3 no Kronecker delta": lambda: s3.measure(1, lambda s: -torch.outer(s, s)),
         "S4 a base that is flatter": lambda: s4.measure(flatter),
         "S5 scaled both times": lambda: s5.measure(1, exponent=0.0),
@@ -263,3 +263,16 @@ def test_a_part_of_a_score_that_is_forgotten_is_found_out() -> None:
 
 def test_every_exact_claim_has_a_mutation() -> None:
     assert {name.split()[0] for name in mutations()} | {"E9"} == set(KNOWN)
+
+
+def test_chance_leaves_the_variance_where_its_rule_says() -> None:
+    # Of one number a vector, where chance has most to say.
+    for seed in range(1, 11):
+        for name in ("S1", "S2"):
+            first = s1.spread(seed, name, s1.paired)[0]
+            assert abs(first.value - 1) < 0.05 and first.high - first.value < 0.08
+
+
+def test_the_effective_rank_is_of_singular_values_as_shares_of_their_sum() -> None:
+    found = m6.measure([], numpy.diag([3.0, 1.0])).numbers["effective_rank_of_w_in"].value
+    assert found == pytest.approx(numpy.exp(-(0.75 * numpy.log(0.75) + 0.25 * numpy.log(0.25))))

@@ -8,8 +8,9 @@ import pytest
 
 from pellucid.claims import find_claims, run_claims
 from pellucid.claims.bilingual import LANGUAGES
-from pellucid.claims.charts import specification
+from pellucid.claims.charts import specification, svg
 from pellucid.claims.report import markdown, page, write_report
+from pellucid.claims.table_words import word_of
 from tests.conftest import Run
 
 CHOSEN = ["S4", "H1", "M2", "E10"]  # refuted, holds-if, holds, not-run
@@ -75,3 +76,32 @@ def test_the_command_lists_and_runs(run_pellucid: Run, tmp_path: Path) -> None:
     assert "命题实验室" in (tmp_path / "lab" / "report.html").read_text(encoding="utf-8")
     wrong = run_pellucid("claims", "run", "K9")
     assert wrong.returncode == 2 and "there is no claim K9" in wrong.stderr and "Traceback" not in wrong.stderr
+
+
+def test_chinese_text_has_chinese_marks_and_english_text_english_ones() -> None:
+    chinese, english = markdown(OUTCOMES, "zh"), markdown(OUTCOMES, "en")
+    assert not re.search("[\u4e00-\u9fff）] ?[:.,](?!\\S)", chinese)
+    assert "测量内容：" in chinese and "出处：" in chinese and not re.search("[，。：（]", english)
+    assert "<i>测量内容</i>：" in page(OUTCOMES, "zh") and "<i>Measured</i>: " in page(OUTCOMES, "en")
+
+
+def test_tables_and_figures_in_chinese_have_no_english_words() -> None:
+    outcomes = run_claims(find_claims(["E2", "E4", "R4", "S5", "K2", "T1"]), quick=True)
+    words = {
+        cell
+        for outcome in outcomes
+        if outcome.evidence is not None
+        for record in outcome.evidence.records
+        for cell in record.values()
+        if isinstance(cell, str)
+    }
+    trained = {"negative-sampling", "full-softmax", "W_Q and W_K", "own matrix"}  # E5 and A6, which take their time
+    assert {"loss", "gradient_w_in", "block 1"} <= words
+    assert [word for word in words | trained if re.search("[a-z]{3}", word) and word_of(word, "zh") == word] == []
+
+
+def test_an_axis_of_rounding_errors_is_in_powers_of_ten() -> None:
+    (outcome,) = run_claims(find_claims(["M2"]))
+    assert outcome.evidence is not None
+    drawn = svg(specification(outcome.evidence, "en"))
+    assert "0.00000000000" not in drawn and re.search("e[-−]16<", drawn)

@@ -71,3 +71,10 @@ def test_a_shrunken_training_cannot_refute() -> None:
         found = judged_outcome(claim, evidence, None, quick=quick, seed=1, seconds=0.0)
         assert found.verdict == verdict
         assert found.judged[0].passed is False
+
+
+def test_what_a_new_rule_cannot_judge_counts_as_not_run(tmp_path: Path) -> None:
+    write_outcomes(tmp_path / "o.jsonl", run_claims(find_claims(["M5", "S4", "E10"])))
+    stored = (tmp_path / "o.jsonl").read_text(encoding="utf-8")
+    (tmp_path / "o.jsonl").write_text(stored.replace("third_entry", "another_entry"), encoding="utf-8")
+    assert [one.claim.id for one in read_outcomes(tmp_path / "o.jsonl")] == ["E10", "M5"]

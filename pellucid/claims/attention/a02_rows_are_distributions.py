@@ -78,12 +78,14 @@ CLAIM = Claim(
     reading=Text(
         "With everything at −∞ the softmax is 0/0, and many programs then fill the row with NaN or, masking by a "
         "large "
-        "negative number, share it out equally over what was forbidden. Such rows are common: the padding of a padded "
-        "batch. That every other row must sum to 1 has a price of its own: a head with nothing to say parks its "
+        "negative number, share it out equally over what was forbidden. Such rows occur: padding on the left of a "
+        "text under a causal mask, or an empty source. "
+        "That every other row must sum to 1 has a price of its own: a head with nothing to say parks its "
         "weight on "
         "the first token, the attention sink (Xiao et al. 2024).",
         "全部为 −∞ 时 softmax 是 0/0，许多程序会得到整行 NaN，或者（若用很大的负数做掩码）把权重平均分给被禁止的位置。"
-        "这种行很常见：补齐批次里的填充就是。其他各行必须和为 1 也有代价：无话可说的头会把权重停放在首词上，即注意力"
+        "这种行确会出现：因果掩码下补在左边的填充，或空的源句。"
+        "其他各行必须和为 1 也有代价：无话可说的头会把权重停放在首词上，即注意力"
         "汇（Xiao 等 2024）。",
     ),
     sources=(

@@ -94,13 +94,13 @@ CLAIM = Claim(
     reading=Text(
         "Even a shear, which looks like neither, is two rotations with a stretch by 1.618 and 0.618 between them. "
         "The two "
-        "rotations differ, so a single rotation and a stretch will not do. For maps between spaces of different "
-        "size the "
-        "stretch also drops or adds dimensions.",
+        "rotations differ, so one rotation and a stretch along the axes will not do; it does if the stretch may lie "
+        "along other perpendicular directions (the polar decomposition). For maps between spaces of different size "
+        "the stretch also drops or adds dimensions.",
         "剪切看上去两者都不是，却也等于两个旋转中间夹一个 1.618 与 0.618 倍的伸缩。两个旋转并不相同，所以一次旋转加"
-        "一次伸缩不够。"
+        "一次沿坐标轴的伸缩不够；若伸缩可沿别的互相垂直的方向，则够了（极分解）。"
         "若两边维数不同，伸缩那一步还会去掉或补上若干维。",
     ),
-    sources=("Strang 2016, §7.1", "Eckart & Young 1936"),
+    sources=("Strang 2016, §7.4", "Eckart & Young 1936, The Approximation of One Matrix by Another of Lower Rank"),
     run=_run,
 )

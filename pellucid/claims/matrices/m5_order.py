@@ -76,15 +76,15 @@ CLAIM = Claim(
         condition=Text(
             "the two do not share their eigenvectors: rotations of one plane, diagonal matrices, powers of one "
             "matrix do",
-            "两者没有共同的特征向量；同一平面的旋转、对角矩阵、同一矩阵的幂则有，因而可交换",
+            "两者不共有同一组特征向量；同一平面的旋转、对角矩阵、同一矩阵的幂则共有，因而可交换",
         ),
     ),
     reading=Text(
         "Two matrices drawn at random practically never commute. The exception that matters in a Transformer is "
         "rotations "
-        "of the same plane: R(m)ᵀ R(n) = R(n − m) because they commute, and this is what makes rotary positions "
-        "relative (P8).",
-        "随机取的两个矩阵几乎不会可交换。Transformer 里要紧的例外是同一平面内的旋转：正因为它们可交换，才有 "
+        "of the same plane: their angles add up in any order, so that R(m)ᵀ R(n) = R(n − m), and this is what makes "
+        "rotary positions relative (P8).",
+        "随机取的两个矩阵几乎不会可交换。Transformer 里要紧的例外是同一平面内的旋转：不论次序，角度只是相加，所以 "
         "R(m)ᵀR(n) = R(n − m)，旋转位置编码由此只依赖相对位置（P8）。",
     ),
     sources=("Strang 2016, §2.4",),

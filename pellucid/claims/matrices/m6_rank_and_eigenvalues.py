@@ -37,7 +37,7 @@ def measure(matrices: list[numpy.ndarray], w_in: numpy.ndarray) -> Evidence:
         numpy.sort(numpy.abs(numpy.linalg.eigvals(_SHEAR))) - numpy.sort(numpy.linalg.svd(_SHEAR)[1])
     ).max()
     stretches = numpy.linalg.svd(w_in.astype(float), compute_uv=False)
-    shares = stretches**2 / (stretches**2).sum()
+    shares = stretches / stretches.sum()
     effective = float(numpy.exp(-(shares * numpy.log(shares)).sum()))
     records = [{"direction": n + 1, "stretch": float(value)} for n, value in enumerate(stretches)]
     titles = {

@@ -72,13 +72,14 @@ CLAIM = Claim(
         )
     ),
     reading=Text(
-        "The paper interleaves sines and cosines; its own first code, and many models after it (Marian "
-        "among them), "
-        "put all sines first. The two differ by a fixed permutation of dimensions, which training cannot notice but a "
-        "weight file does: who imports one into the other must permute. Wavelengths run from 2π to 2π · 10,000.",
-        "论文把正弦与余弦交错排列；而它自己的最初代码和后来许多模型（如 Marian）把正弦全放在前半。两者只差维度的固定"
-        "置换，"
-        "训练察觉不到，权重文件却会：互相导入必须置换。波长从 2π 到 2π·10000。",
+        "The paper interleaves sines and cosines; many models after it (Marian among them) put all sines first. The "
+        "two differ by a fixed permutation of dimensions, which training cannot notice but a weight file does: who "
+        "imports one into the other must permute. The paper's own first code, in tensor2tensor, also spaces the "
+        "frequencies a little wider, so that the slowest is exactly 1/10,000. Wavelengths run from 2π to nearly "
+        "2π · 10,000.",
+        "论文把正弦与余弦交错排列；后来许多模型（如 Marian）把正弦全放在前半。两者只差维度的固定置换，"
+        "训练察觉不到，权重文件却会：互相导入必须置换。论文自己的最初代码（tensor2tensor）还把频率间隔取得稍大，"
+        "使最慢的恰为 1/10000。波长从 2π 到将近 2π·10000。",
     ),
     sources=("Vaswani et al. 2017, §3.5",),
     run=_run,

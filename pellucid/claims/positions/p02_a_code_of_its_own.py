@@ -68,12 +68,12 @@ CLAIM = Claim(
         )
     ),
     reading=Text(
-        "The fastest frequency turns once in 2π positions, which is no whole number, so even it alone never repeats "
+        "The fastest frequency turns once in 2π positions, and 2π is irrational, so even it alone never repeats "
         "exactly; with slower ones beside it neighbours of any kind stay well apart. Distinct is not the same as "
         "readable: "
         "how precisely a head can point to a far position depends on the frequencies that it can still tell apart "
         "there.",
-        "最快的频率每 2π 个位置转一圈，2π 不是整数，所以单靠它也不会精确重复；再加上较慢的频率，任何两个位置都离得够"
+        "最快的频率每 2π 个位置转一圈，2π 是无理数，所以单靠它也不会精确重复；再加上较慢的频率，任何两个位置都离得够"
         "远。"
         "“互不相同”并不等于“读得出来”：一个头能多准地指向远处，取决于它在那里还能分辨哪些频率。",
     ),

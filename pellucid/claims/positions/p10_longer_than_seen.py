@@ -34,7 +34,7 @@ def _by_position(model: DecoderOnly, ids: Tensor) -> Tensor:
 def measure(budget: Budget, seed: int) -> Evidence:
     """Train on short texts and look at the loss of each place in texts four times as long."""
     records: list[dict[str, object]] = []
-    ratios: dict[str, list[float]] = {scheme: [] for scheme in _SCHEMES}
+    added: dict[str, list[float]] = {scheme: [] for scheme in _SCHEMES}
     refused = 0
     for number in budget.every_seed(seed):
         for scheme in _SCHEMES:
@@ -46,9 +46,8 @@ def measure(budget: Budget, seed: int) -> Evidence:
             fit(model, loss, budget.steps)
             with torch.no_grad():
                 losses = _by_position(model, repeating(torch_generator(number, "P10", "test"), 200, _LONG))
-            # A hundredth of a nat is as good as certain, so that a ratio of two small losses means something.
             within, beyond = float(losses[_SEEN // 2 : _SEEN - 1].mean()), float(losses[2 * _SEEN :].mean())
-            ratios[scheme].append(beyond - within)
+            added[scheme].append(beyond - within)
             records += [
                 {"position": place, "positions": scheme, "loss": float(losses[place]), "seed": number}
                 for place in range(_PERIOD, _LONG - 1, 3)
@@ -64,7 +63,7 @@ def measure(budget: Budget, seed: int) -> Evidence:
         "positions": Text("positions", "位置方案"),
     }
     numbers = {
-        **{f"loss_added_{scheme}": over_seeds(values) for scheme, values in ratios.items()},
+        **{f"loss_added_{scheme}": over_seeds(values) for scheme, values in added.items()},
         **exactly(learned_codes_that_refuse=refused),
     }
     shown = [record for record in records if record["seed"] == seed]

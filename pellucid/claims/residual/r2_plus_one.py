@@ -82,11 +82,11 @@ CLAIM = Claim(
     reading=Text(
         "The identity is what a pre-norm network keeps from bottom to top, and what a post-norm one loses at each "
         "layer: "
-        "there the gradient at the bottom depends on depth, and training wants a warm-up (Xiong et al. 2020). He et "
+        "there the first gradients are large near the output, and training wants a warm-up (Xiong et al. 2020). He et "
         "al. "
         "(2016b) found the same of image networks and moved everything off the path of the sum.",
-        "pre-norm 网络从底到顶都保留这个单位矩阵，post-norm 则每层都要失去一些：那里底层的梯度依赖深度，训练需要预热"
-        "（Xiong 等 2020）。"
+        "pre-norm 网络从底到顶都保留这个单位矩阵，post-norm 则每层都要失去一些："
+        "那里起初靠近输出的梯度很大，训练需要预热（Xiong 等 2020）。"
         "He 等（2016b）在图像网络上发现同样的事，于是把一切都移出求和通路。",
     ),
     sources=(

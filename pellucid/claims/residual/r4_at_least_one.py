@@ -103,12 +103,13 @@ CLAIM = Claim(
         "erase what "
         "is no longer needed from the stream (Elhage et al. 2021). What protects is that the identity and J_F are "
         "nearly "
-        "independent at the start, so that lengths add as 1 + ‖J_F‖² on average, and that products of many such "
-        "matrices "
+        "independent at the start, so that squared lengths grow by 1 + ‖J_F‖²/d on average, and that products of "
+        "many such matrices "
         "have a spread which depth widens (Hanin & Nica 2020).",
         "一维时 F′ + 1 ≥ 1 要求 F′ ≥ 0，没有人保证这一点；网络也确实用负的部分从流中擦去不再需要的东西（Elhage 等 "
         "2021）。"
-        "真正的保护在于：起初单位矩阵与 J_F 近乎独立，长度平均按 1 + ‖J_F‖² 相加；而许多这样的矩阵相乘，其离散度随深"
+        "真正的保护在于：起初单位矩阵与 J_F 近乎独立，长度的平方平均变为 1 + ‖J_F‖²/d 倍；"
+        "而许多这样的矩阵相乘，其离散度随深"
         "度变宽（Hanin 与 Nica 2020）。",
     ),
     sources=("He et al. 2016b", "Elhage et al. 2021", "Hanin & Nica 2020, Products of Many Large Random Matrices"),

@@ -8,12 +8,12 @@ from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim
 from pellucid.claims.evidence import Evidence, Figure
 from pellucid.claims.rules import Rule, at_least, at_most
-from pellucid.claims.scaling.s1_variance_grows import WIDTHS, scores, spread
+from pellucid.claims.scaling.s1_variance_grows import WIDTHS, paired, spread
 
 __all__ = ["CLAIM", "measure"]
 
 
-def measure(seed: int, score: Callable[[Tensor, Tensor], Tensor] = scores) -> Evidence:
+def measure(seed: int, score: Callable[[Tensor, Tensor], Tensor] = paired) -> Evidence:
     """Measure the variance of the scores as attention has them, for widths from 1 to 1,024."""
     variances = spread(seed, "S2", score)
     records = [
@@ -35,9 +35,9 @@ def _run(budget: Budget, seed: int) -> Evidence:
 
 
 _NEAR = Text(
-    "40,000 scores a draw, forty draws: chance keeps the variance within 5 %; 0.85 and 1.15 leave no room for another "
-    "law",
-    "每次 4 万个分数、共四十次：偶然波动在 5 % 以内；0.85 与 1.15 之间容不下别的规律",
+    "2,000 independent scores a draw, ten draws: chance keeps the variance within 5 %; 0.85 and 1.15 leave no room "
+    "for another law",
+    "每次 2000 个独立的分数、共十次：偶然波动在 5 % 以内；0.85 与 1.15 之间容不下别的规律",
 )
 
 CLAIM = Claim(
@@ -45,8 +45,9 @@ CLAIM = Claim(
     statement=Text("Dividing by √d_k brings the variance of the scores back to 1.", "除以 √d_k 使分数的方差回到 1。"),
     equation="Var(q·k / √d_k) = 1",
     measured=Text(
-        "1,600,000 scores of the library's attention for each of eleven widths from 1 to 1,024",
-        "从 1 到 1024 的十一种维数，各取本库注意力的 160 万个分数",
+        "20,000 scores of the library's attention, each of a query and a key of its own, for each of eleven widths "
+        "from 1 to 1,024",
+        "从 1 到 1024 的十一种维数，各取本库注意力的 2 万个分数，每个各有自己的查询与键",
     ),
     rule=Rule((at_least("least_variance", 0.85, _NEAR), at_most("largest_variance", 1.15, _NEAR))),
     reading=Text(

@@ -8,7 +8,7 @@ import numpy
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
 from pellucid.claims.demo_text import demo_vectors, noun_uses
-from pellucid.claims.evidence import Evidence, Figure, over_seeds
+from pellucid.claims.evidence import Evidence, Figure, Missing, over_seeds
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.texts import SEEDS
 from pellucid.evaluation.word_vectors import analogy_accuracy, similarity_correlation, spearman
@@ -42,7 +42,15 @@ def _of_nouns(vectors: WordVectors) -> float:
 
 
 def _judged(space: WordVectors, similarity: Path) -> float:
-    return similarity_correlation(space, similarity).spearman or 0.0
+    found = similarity_correlation(space, similarity).spearman
+    if found is None:
+        raise Missing(
+            Text(
+                f"judgements in {similarity} of words that stand in text.txt at least five times, not all alike",
+                f"{similarity} 中关于在 text.txt 里出现至少五次的词、且不全相同的判断",
+            )
+        )
+    return found
 
 
 def _own(folder: Path | None, *names: str) -> Path | None:
@@ -66,8 +74,9 @@ def measure(budget: Budget, seed: int) -> Evidence:
             found.setdefault(name, []).append(value)
             records.append({"space": name, "seed": str(number), "correlation": value})
             if own is not None and (own / "analogies.txt").is_file():
-                right = analogy_accuracy(space, own / "analogies.txt", restrict=30_000).total.accuracy or 0.0
-                analogies.setdefault(name, []).append(right)
+                right = analogy_accuracy(space, own / "analogies.txt", restrict=30_000).total.accuracy
+                if right is not None:
+                    analogies.setdefault(name, []).append(right)
     titles = {
         "space": Text("space", "空间"),
         "correlation": Text("rank correlation with similarity", "与相似度的秩相关"),

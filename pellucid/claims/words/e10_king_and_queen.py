@@ -2,7 +2,7 @@
 
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
-from pellucid.claims.evidence import Evidence, Figure, over_seeds
+from pellucid.claims.evidence import Evidence, Figure, Missing, over_seeds
 from pellucid.claims.own_data import own_file
 from pellucid.claims.rules import Rule, at_least
 from pellucid.evaluation.word_vectors import analogy_accuracy
@@ -19,6 +19,13 @@ def measure(budget: Budget, seed: int) -> Evidence:
     for number in budget.every_seed(seed):
         vectors = WordVectors.train(text, d=100, epochs=budget.steps, seed=number)
         scores = analogy_accuracy(vectors, questions, restrict=30_000)
+        if not scores.total.covered:
+            raise Missing(
+                Text(
+                    f"a question in {questions} whose four words all stand in {text} at least five times",
+                    f"{questions} 中四个词都在 {text} 出现至少五次的题",
+                )
+            )
         for section in scores.sections:
             if section.covered:
                 for kind, value in (("excluded", section.accuracy), ("not excluded", section.accuracy_unexcluded)):
