@@ -67,7 +67,7 @@ CLAIM = Claim(
         (
             at_most("difference_from_the_sum", 0.0, EXACTLY_NONE),
             at_least(
-                "share_of_position_not_scaled",
+                "share_of_position_scaled",
                 0.05,
                 Text(
                     "were the codes lost beside the embeddings, adding them would be for show",
