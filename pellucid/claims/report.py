@@ -138,7 +138,14 @@ def terminal_lines(one: Outcome, language: Language) -> list[str]:
 
 def markdown(outcomes: Sequence[Outcome], language: Language, figures: str = "figures") -> str:
     """Return the report as Markdown; its figures are files in a folder beside it."""
-    lines = [f"# {_say('title', language)}", "", _about(outcomes, language), "", _counts(outcomes, language), ""]
+    lines = [
+        f"# {_say('title', language)}",
+        "",
+        _about(outcomes, language),
+        "",
+        " · ".join(_counted(outcomes, language).values()),
+        "",
+    ]
     lines += [f"| | {_say('statement', language)} | {_say('verdict', language)} |", "|---|---|---|"]
     for one in outcomes:
         claim, verdict = one.claim, VERDICTS[one.verdict].of(language)
@@ -201,7 +208,10 @@ def page(outcomes: Sequence[Outcome], language: Language) -> str:
         "language": "zh-CN" if language == "zh" else "en",
         "title": _say("title", language),
         "about": escape(_about(outcomes, language)),
-        "counts": escape(_counts(outcomes, language)),
+        "counts": " ".join(
+            f'<span class="verdict {verdict}">{escape(count)}</span>'
+            for verdict, count in _counted(outcomes, language).items()
+        ),
         "colours": "".join(f".{verdict} {{ --verdict: {colour}; }}" for verdict, colour in COLOURS.items()),
         "overview": overview,
         "sections": "\n".join(sections),
@@ -299,9 +309,9 @@ def _spent(one: Outcome, language: Language) -> str:
     return f"{spent} · {_say('shrunken', language)}" if one.shrunken else spent
 
 
-def _counts(outcomes: Sequence[Outcome], language: Language) -> str:
+def _counted(outcomes: Sequence[Outcome], language: Language) -> dict[Verdict, str]:
     found = Counter(one.verdict for one in outcomes)
-    return " · ".join(f"{text.of(language)} {found[verdict]}" for verdict, text in VERDICTS.items() if found[verdict])
+    return {verdict: f"{text.of(language)} {found[verdict]}" for verdict, text in VERDICTS.items() if found[verdict]}
 
 
 def number(measured: Measured) -> str:
