@@ -16,12 +16,12 @@ from pellucid.claims.words import e14_one_latent_space
 from tests.claims.test_exact_claims import KNOWN
 
 TRAINED = {
-    "E5": "holds", "E6": "not-settled", "E8": "holds", "E10": "not-run", "E12": "holds", "E13": "holds",
+    "E5": "holds", "E6": "not-settled", "E8": "holds", "E10": "not-run", "E12": "not-settled", "E13": "holds",
     "E14": "not-settled", "E15": "holds", "E16": "holds",
     "P5": "holds", "P6": "not-settled", "P7": "holds-if", "P10": "not-settled",
     "A6": "holds", "A7": "holds", "A8": "not-settled", "A9": "not-settled", "A10": "not-settled",
     "S6": "not-settled", "H2": "not-settled", "H3": "not-settled", "H4": "holds", "H5": "not-settled",
-    "R5": "not-settled", "R6": "not-settled", "K3": "not-settled",
+    "R5": "holds", "R6": "not-settled", "K3": "not-settled",
     "T2": "not-settled", "T3": "not-settled", "T5": "not-settled", "T6": "not-settled", "T7": "not-settled",
     "T8": "holds",
 }  # fmt: skip

@@ -142,5 +142,5 @@ CLAIM = Claim(
         "Søgaard et al. 2018, On the Limitations of Unsupervised Bilingual Dictionary Induction",
     ),
     run=measure,
-    effort=Effort(Budget(seeds=3, steps=220, size=3_000), Budget(seeds=6, steps=1_500, size=15_000)),
+    effort=Effort(Budget(seeds=3, steps=110, size=3_000), Budget(seeds=6, steps=1_500, size=15_000)),
 )
