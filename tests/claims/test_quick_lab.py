@@ -10,9 +10,10 @@ import pytest
 import torch
 
 from pellucid.claims import all_claims, find_claims, run_claim
-from pellucid.claims.claim import FIRST_SEED
+from pellucid.claims.claim import FIRST_SEED, Budget
+from pellucid.claims.demo_translator import demo_translator
+from pellucid.claims.partners import partners_found
 from pellucid.claims.training import t5_meanings_become_aligned
-from pellucid.claims.words import e14_one_latent_space
 from tests.claims.test_exact_claims import KNOWN
 
 TRAINED = {
@@ -53,12 +54,10 @@ def test_every_claim_is_in_the_quick_lab_of_the_tests() -> None:
 
 def test_a_translator_that_was_not_trained_aligns_nothing() -> None:
     (claim,) = find_claims(["T5"])
-    evidence = t5_meanings_become_aligned.measure(claim.effort.quick, FIRST_SEED, trained_steps=0)
+    evidence = t5_meanings_become_aligned.measure(Budget(seeds=2, size=50), FIRST_SEED)
     assert claim.rule.judge(evidence.numbers).verdict == "refuted"
 
 
 def test_a_rotation_learnt_from_pairs_that_are_none_finds_no_partners() -> None:
-    (claim,) = find_claims(["E14"])
-    evidence = e14_one_latent_space.measure(claim.effort.quick, FIRST_SEED, shuffled=True)
-    assert claim.rule.judge(evidence.numbers).verdict in ("refuted", "not-settled")
-    assert evidence.numbers["sentences_turned_over_chance"].value < 5  # with pairs that are: more than 50
+    trained = demo_translator(110, FIRST_SEED)
+    assert partners_found(trained, 100, shuffled=True).turned < 0.1 < partners_found(trained, 100).turned

@@ -11,17 +11,12 @@ from pellucid.claims.texts import SEEDS
 __all__ = ["CLAIM", "measure"]
 
 
-def measure(budget: Budget, seed: int, trained_steps: int | None = None) -> Evidence:
-    """Retrieve partners among unseen sentences before training and after it.
-
-    Args:
-        trained_steps: of the model that is said to be trained; the budget's if not given.
-    """
+def measure(budget: Budget, seed: int) -> Evidence:
+    """Retrieve partners among unseen sentences before training and after it."""
     found: dict[tuple[str, str], list[float]] = {}
     records: list[dict[str, object]] = []
-    steps = budget.steps if trained_steps is None else trained_steps
     for number in budget.every_seed(seed):
-        for when, length in (("before", 0), ("after", steps)):
+        for when, length in (("before", 0), ("after", budget.steps)):
             for way, share in partners_found(demo_translator(length, number), budget.size)._asdict().items():
                 found.setdefault((way, when), []).append(share)
                 records.append({"states": f"{way.replace('_', ' ')}, {when}", "seed": str(number), "found": share})

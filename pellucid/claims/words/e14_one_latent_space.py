@@ -23,9 +23,7 @@ _SENTENCES = 100
 _UNSEEN = 1_000
 
 
-def turned_retrieval(
-    chinese: WordVectors, english: WordVectors, seed: int, shuffled: bool = False
-) -> tuple[float, int]:
+def turned_retrieval(chinese: WordVectors, english: WordVectors, seed: int) -> tuple[float, int]:
     """Learn a rotation from a seed lexicon of half the words; find the partners of the other half.
 
     Returns:
@@ -42,8 +40,6 @@ def turned_retrieval(
         [space.direction(word) for word in words]
         for space, words in zip((chinese, english), zip(*train, strict=True), strict=True)
     )
-    if shuffled:
-        rows = [rows[n] for n in generator(seed, "E14", "shuffle").permutation(len(rows))]
     left, _, right = numpy.linalg.svd(numpy.stack(rows).T @ numpy.stack(columns))
     turned = numpy.stack([chinese.direction(zh) for zh, _ in test]) @ left @ right
     candidates = sorted({en for _, en in known})
@@ -51,19 +47,15 @@ def turned_retrieval(
     return float(numpy.mean([candidates[n] == en for n, (_, en) in zip(nearest, test, strict=True)])), len(candidates)
 
 
-def measure(budget: Budget, seed: int, shuffled: bool = False) -> Evidence:
-    """Retrieve partners in a trained translator, and between two turned monolingual spaces.
-
-    Args:
-        shuffled: learn the rotations from partners that are none.
-    """
+def measure(budget: Budget, seed: int) -> Evidence:
+    """Retrieve partners in a trained translator, and between two turned monolingual spaces."""
     found: dict[str, list[float]] = {}
     records = []
     for number in budget.every_seed(seed + _UNSEEN):
         trained = demo_translator(budget.steps, number)
         spaces = demo_vectors("zh", budget.size, number), demo_vectors("en", budget.size, number + 500)
-        words, among = turned_retrieval(*spaces, number, shuffled)
-        sentences = partners_found(trained, _SENTENCES, shuffled)
+        words, among = turned_retrieval(*spaces, number)
+        sentences = partners_found(trained, _SENTENCES)
         ways = {
             "sentences, turned": sentences.turned,
             "sentences as they are": sentences.as_they_are,
