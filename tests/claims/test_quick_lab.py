@@ -59,5 +59,5 @@ def test_a_translator_that_was_not_trained_aligns_nothing() -> None:
 
 
 def test_a_rotation_learnt_from_pairs_that_are_none_finds_no_partners() -> None:
-    trained = demo_translator(110, FIRST_SEED)
+    trained = demo_translator(220, FIRST_SEED)
     assert partners_found(trained, 100, shuffled=True).turned < 0.1 < partners_found(trained, 100).turned
