@@ -229,6 +229,13 @@ def _no_model(folder: Path) -> UserError:
             where=str(folder / "config.json"),
             hint="Go on with its training: the same command and `--resume`.",
         )
+    model = folder.absolute().parent.parent
+    if folder.absolute().parent.name == "checkpoints" and (model / "config.json").is_file():
+        return UserError(
+            f"{folder} is a checkpoint, not a model",
+            where=str(folder),
+            hint=f"Name the folder of its model: {model}",
+        )
     return UserError(
         f"{folder} holds no model: config.json is missing",
         where=str(folder / "config.json"),

@@ -76,6 +76,14 @@ def test_a_file_and_an_empty_folder_are_no_models(model: Path, tmp_path: Path) -
         read_config(tmp_path)
 
 
+def test_a_checkpoint_names_its_model(model: Path) -> None:
+    checkpoint = model / "checkpoints" / "step-00000100"
+    checkpoint.mkdir(parents=True)
+    with pytest.raises(UserError, match="is a checkpoint, not a model") as refused:
+        read_config(checkpoint)
+    assert refused.value.hint == f"Name the folder of its model: {model.absolute()}"
+
+
 def test_a_begun_model_is_told_from_none(model: Path) -> None:
     (model / "config.json").unlink()
     assert holds_model(model)
