@@ -6,7 +6,8 @@
     <!-- /lab -->
 
 stands what `pellucid claims run E1 E9` printed in the run that docs/claims reports, and the figure of E9. A link to a
-claim, `[E1 holds](../claims/README.md#e1)`, names its verdict.
+claim, `[E1 holds](../claims/README.md#e1)`, names its verdict. Claims that nothing is known of without files of one's
+own are shown with `--data folder`.
 """
 
 import re
@@ -22,6 +23,7 @@ __all__ = ["FOLDER", "language_of", "render"]
 
 FOLDER = Path(__file__).parent / "guide"
 _BLOCK = re.compile(r"<!-- lab ([^>]*?) -->\n.*?<!-- /lab -->", re.DOTALL)
+_NEED_DATA = {"E10"}
 _LINK = re.compile(r"\[([EMPASHRKT]\d+)\b[^\]]*\](?:\([^)]*\))?")
 
 
@@ -44,6 +46,7 @@ def _link(name: str, language: Language, outcomes: dict[str, Outcome]) -> str:
 def _block(asked: str, language: Language, outcomes: dict[str, Outcome]) -> str:
     ids, _, figures = (part.split() for part in asked.partition(" figure "))
     command = f"$ pellucid claims run {' '.join(ids)}{' --quick' if _quick(ids, outcomes) else ''}"
+    command += " --data folder" if _NEED_DATA & set(ids) else ""
     lines = [command + (" --lang zh" if language == "zh" else "")]
     for name in ids:
         lines += terminal_lines(outcomes[name], language) if name in outcomes else []

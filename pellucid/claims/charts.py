@@ -21,7 +21,7 @@ COLOURS: dict[Verdict, str] = {  # Okabe & Ito 2008: told apart by colour-blind 
 }
 _FONTS = "'Noto Sans','Helvetica Neue',Arial,'Noto Sans CJK SC','PingFang SC','Microsoft YaHei',sans-serif"
 _LABELLED = 12  # so many bars have their number written above them
-_WIDTH, _WIDTH_OF_PARTS = 420, 240  # of a figure, and of each where there are several side by side
+_WIDTH, _WIDTH_OF_PARTS, _ROOM = 420, 240, 560  # of a figure, of each of several side by side, and of all of those
 _TINY = 1e-4  # below, an axis is written in powers of ten
 _SPREAD = ("low", "high")  # columns of a record that hold the interval of its y
 
@@ -45,11 +45,18 @@ def specification(evidence: Evidence, language: Language) -> dict[str, Any]:
         chart = altair.layer(chart, _intervals(base, figure, encoding))
     elif figure.mark == "bar" and len(rows) <= _LABELLED:
         chart = altair.layer(chart, _labels(base, figure, encoding))
-    chart = chart.properties(width=_WIDTH_OF_PARTS if figure.column else _WIDTH, height=240)
+    chart = chart.properties(width=_width(figure, rows), height=240)
     if figure.column:
         chart = chart.facet(column=altair.Column(f"{figure.column}:N", title=_title(figure, figure.column, language)))
     drawn: dict[str, Any] = chart.configure(font=_FONTS).to_dict()
     return drawn
+
+
+def _width(figure: Figure, rows: list[dict[str, Any]]) -> int:
+    """Return how wide each part is, so that all parts and the legend fit on a page."""
+    if not figure.column:
+        return _WIDTH
+    return min(_WIDTH_OF_PARTS, _ROOM // max(1, len({str(row.get(figure.column)) for row in rows})))
 
 
 def svg(definition: dict[str, Any]) -> str:
@@ -123,7 +130,7 @@ def _axis(figure: Figure, rows: list[dict[str, Any]]) -> Any:
 
     words = {str(row.get(figure.x)) for row in rows}
     longest = max(sum(2 if east_asian_width(letter) in "WF" else 1 for letter in word) for word in words)
-    room = (_WIDTH_OF_PARTS if figure.column else _WIDTH) / len(words)
+    room = _width(figure, rows) / len(words)
     return altair.Axis(labelAngle=0 if 6 * longest < room else -35, labelLimit=180)
 
 

@@ -42,7 +42,7 @@ CHINESE = {
     "better_than_the_diagonal_by": "优于对角线",
     "block": "块",
     "carried_by_bank": "由 bank 带来的份额",
-    "carried_by_the_settling_word": "由定义词带来的份额",
+    "carried_by_the_settling_word": "由决定词义的词带来的份额",
     "change_across_diagonals": "跨对角线的变化",
     "change_of_other_vectors": "其他向量的变化",
     "change_of_scores_by_turning": "旋转引起的分数变化",

@@ -77,7 +77,7 @@ _WORDS = {
     "comma": Text(", ", "，"),
     "stop": Text(".", "。"),
     "line": Text("{}: {} (asked {})", "{}：{}（要求{}）"),
-    "seconds": Text("{} s, seeds from {}", "{} 秒，种子从 {} 起"),
+    "seconds": Text("{} s, --seed {}", "{} 秒，--seed {}"),
 }
 _YES: dict[bool | None, Text] = {True: Text("yes", "是"), False: Text("no", "否"), None: Text("undecided", "未决")}
 _ROWS = 200  # of a table that a page shows; JSON has all

@@ -112,7 +112,7 @@ CHINESE_WORDS = {
     "skip-gram": "skip-gram",
     "the firm": "公司",
     "the fruit": "水果",
-    "the word that settles it": "定义词",
+    "the word that settles it": "决定词义的词",
     "through W_Q and W_K": "经 W_Q 与 W_K",
     "tied to the output": "与输出共享",
     "told": "所述",

@@ -137,12 +137,14 @@ CLAIM = Claim(
         "What an LSTM learns late it can learn in the end: gates can hold a letter, and with enough training the "
         "difference goes. The path length decides how soon and how surely a far dependency is found "
         "(Hochreiter et al. 2001; Vaswani et al. 2017, table 1). Attention, on its side, knows no distance unless it "
-        "is told "
-        "one, and pays n² for seeing everything.",
+        "is told one, so its line is flat; but a flat line of guesses proves nothing, and in a long text not every "
+        "start has found the mark after so few steps. That is what the second number asks. For seeing everything it "
+        "pays n².",
         "LSTM 学得晚的东西终究学得会：门可以把字母保持住，训练足够时差别会消失。路径长度决定的是多快、多"
         "稳地找到远距离依赖"
-        "（Hochreiter 等 2001；Vaswani 等 2017，表 1）。而注意力除非被告知，否则不知距离为何物，并以 n² 的代价换取处处"
-        "可见。",
+        "（Hochreiter 等 2001；Vaswani 等 2017，表 1）。而注意力除非被告知，否则不知距离为何物，所以它的线是平的；但"
+        "一条全靠猜的平线什么也证明不了，而文本一长，这么少的步数并非从每个起点都找得到标记，第二个数问的就是这个。"
+        "处处可见的代价是 n²。",
     ),
     sources=("Vaswani et al. 2017, §4", "Hochreiter et al. 2001, Gradient Flow in Recurrent Nets"),
     run=measure,

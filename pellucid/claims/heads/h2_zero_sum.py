@@ -71,12 +71,13 @@ CLAIM = Claim(
     ),
     reading=Text(
         "The budget is exact, the conclusion is not: one head can look at both with unequal weights, and what follows "
-        "can undo the "
-        "mixture as long as the two leave distinguishable traces. Two heads find it sooner, as neither has to balance "
-        "shares. "
-        "Trained models do use most of their heads for training and few for the result (Michel et al. 2019).",
+        "can undo the mixture as long as the two leave distinguishable traces. Two heads need not balance shares, and "
+        "may find it sooner, as with the fewer steps of H5; from which starts either finds it is a matter of chance, "
+        "as the bars show. Trained models do use most of their heads for training and few for the result (Michel et "
+        "al. 2019).",
         "预算是精确的，结论却不然：一个头可以用不等的权重同时看两处，只要两者留下可区分的痕迹，后面的层就能拆开混合。"
-        "两个头更快学会，因为谁都不必权衡份额。"
+        "两个头谁都不必权衡份额，步数较少时（如 H5）可能学得更快；从哪些起点学得会，两者都靠"
+        "运气，见图中各条。"
         "训练好的模型多数头用于训练过程，对结果必不可少的很少（Michel 等 2019）。",
     ),
     sources=("Vaswani et al. 2017, §3.2.2", "Michel et al. 2019, Are Sixteen Heads Really Better than One?"),

@@ -121,14 +121,14 @@ CLAIM = Claim(
         )
     ),
     reading=Text(
-        "Most heads can go one at a time, and some cannot: those of the cross-attention that align (Voita et al. "
-        "2019; Michel et al. "
-        "2019). Survivable without retraining does not mean useless: another head may step in, and heads that never "
-        "mattered may have "
-        "helped to train. What a head “does” is read off its weights with care (Jain & Wallace 2019).",
-        "多数头可以逐一去掉，少数不行：交叉注意力里负责对齐的那些（Voita 等 2019；Michel 等 2019）。不重训也能承受，并"
-        "不等于无用："
-        "别的头可能顶上，从未起作用的头也可能帮助过训练。凭权重解读头“在做什么”须谨慎（Jain 与 Wallace 2019）。",
+        "In large translators most heads can go one at a time, and some cannot: those of the cross-attention that "
+        "align (Voita et al. 2019; Michel et al. 2019). One as small as this has fewer to spare, and of a loss so low "
+        "any addition is a large share. Survivable without retraining does not mean useless: another head may step "
+        "in, and heads that never mattered may have helped to train. What a head “does” is read off its weights with "
+        "care (Jain & Wallace 2019).",
+        "大翻译模型的多数头可以逐一去掉，少数不行：交叉注意力里负责对齐的那些（Voita 等 2019；Michel 等 2019）。这么小"
+        "的模型没有多少富余，而损失本来就低，增加一点，所占比例就大。不重训也能承受，并不等于无用：别的头可能顶上，从"
+        "未起作用的头也可能帮助过训练。凭权重解读头“在做什么”须谨慎（Jain 与 Wallace 2019）。",
     ),
     sources=("Michel et al. 2019", "Voita et al. 2019", "Jain & Wallace 2019, Attention is not Explanation"),
     run=measure,

@@ -85,14 +85,13 @@ CLAIM = Claim(
     ),
     reading=Text(
         "Some heads live by position and look one word back whatever stands there, others by content; such heads are "
-        "found in "
-        "trained translators throughout (Voita et al. 2019). The cross terms are of little use to most: TUPE (Ke et "
-        "al. 2021) drops "
-        "them at no loss. The split exists in the first layer only, for later streams are no sums of content and "
-        "position.",
+        "found in trained translators throughout (Voita et al. 2019). The cross terms are of little use to most: TUPE "
+        "(Ke et al. 2021) drops them at no loss. Fresh heads differ as well, by the chance of their weights; only "
+        "what training adds to that counts here. The split exists in the first layer only, for later streams are no "
+        "sums of content and position.",
         "有的头靠位置，无论前面是什么都看前一个词；有的靠内容：训练好的翻译器里处处可见这样的头（Voita 等 2019）。交叉"
-        "项对多数头用处不大："
-        "TUPE（Ke 等 2021）去掉它们毫无损失。这种拆分只在第一层存在，因为之后的流不再是内容与位置之和。",
+        "项对多数头用处不大：TUPE（Ke 等 2021）去掉它们毫无损失。新头因权重偶然也各不相同，这里只算训练在此之上增加的"
+        "部分。这种拆分只在第一层存在，因为之后的流不再是内容与位置之和。",
     ),
     sources=("Voita et al. 2019, Analyzing Multi-Head Self-Attention", "Ke et al. 2021"),
     run=measure,

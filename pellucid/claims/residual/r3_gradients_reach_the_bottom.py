@@ -93,10 +93,10 @@ def _run(budget: Budget, seed: int) -> Evidence:
 _CHANGED = Text(
     "This rule was changed once, after its first result had been seen: it had asked for a gradient ten times smaller "
     "without the sum, and found one many powers of ten larger, which would have refuted the statement. What is judged "
-    "here is drawn from seeds (1,000 and on) that nobody had looked at before; what the first rule read stands among "
-    "the other numbers.",
+    "here is drawn from seeds that nobody had looked at before, a thousand past those of most claims; what the first "
+    "rule read stands among the other numbers.",
     "这条规则在看到首次结果之后改过一次：原先要求去掉残差后梯度至少小到十分之一，结果却大了许多个数量级，按原规则命题"
-    "会判为不成立。此处据以判定的数字取自改动前无人看过的种子（1000 之后）；原规则所读的量列在其他数字中。",
+    "会判为不成立。此处据以判定的数字取自改动前无人看过的种子，比多数命题的大一千；原规则所读的量列在其他数字中。",
 )
 
 

@@ -136,11 +136,14 @@ CLAIM = Claim(
     ),
     reading=Text(
         "A constant factor can be undone by weights that are smaller by its root, so nothing is lost in what can be "
-        "expressed, only in where training starts and how large its steps are. Vaswani et al. report that additive "
+        "expressed, only in where training starts and how large its steps are. After so few "
+        "steps the wide heads have not learnt the task from every start even with the scaling, hence the wide "
+        "intervals. Vaswani et al. report that additive "
         "attention "
         "beat the unscaled product for large d_k; T5 (Raffel et al. 2020) has no scaling and puts it into its first "
         "weights.",
-        "常数因子可被小其平方根倍的权重抵消，所以表达能力毫无损失，只影响训练从何处开始、步子有多大。Vaswani 等报告在 "
+        "常数因子可被小其平方根倍的权重抵消，所以表达能力毫无损失，只影响训练从何处开始、步子有多大。这么少的步数，"
+        "宽头即使有缩放也并非从每个起点都学得会，所以区间很宽。Vaswani 等报告在 "
         "d_k 较大时加性注意力优于不缩放的点积；"
         "T5（Raffel 等 2020）没有缩放，而把它放进初始权重里。",
     ),

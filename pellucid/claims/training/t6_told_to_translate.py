@@ -138,15 +138,13 @@ CLAIM = Claim(
     ),
     reading=Text(
         "Nothing tells the model which part is source and which target but the text itself; attention over the prompt "
-        "does what "
-        "cross-attention does. At equal size and data an encoder that looks both ways keeps a small lead (Raffel et "
-        "al. 2020; Zhang et al. "
-        "2022), which fades with size. Large models learn to translate from what stands by chance beside each other "
-        "on the web (Briakou et al. 2023).",
-        "除了文本本身，没有什么告诉模型哪部分是源、哪部分是译；对提示的注意就起交叉注意力的作用。同等规模与数据下，双"
-        "向看的编码器略占上风"
-        "（Raffel 等 2020；Zhang 等 2022），规模越大差距越小。大模型靠网上偶然并列的双语文本就学会翻译（Briakou 等 "
-        "2023）。",
+        "does what cross-attention does. “One space” is the weaker half: partners are found more often than by "
+        "chance, and far less often than where one side may be turned (T5). At equal size and data an encoder that "
+        "looks both ways keeps a small lead (Raffel et al. 2020; Zhang et al. 2022), which fades with size. Large "
+        "models learn to translate from what stands by chance beside each other on the web (Briakou et al. 2023).",
+        "除了文本本身，没有什么告诉模型哪部分是源、哪部分是译；对提示的注意就起交叉注意力的作用。“同一空间”是较弱的一"
+        "半：找到对应句的次数多于偶然，但远不及允许转动一侧时（T5）。同等规模与数据下，双向看的编码器略占上风（Raffel "
+        "等 2020；Zhang 等 2022），规模越大差距越小。大模型靠网上偶然并列的双语文本就学会翻译（Briakou 等 2023）。",
     ),
     sources=(
         "Radford et al. 2019, GPT-2",

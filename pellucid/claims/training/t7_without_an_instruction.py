@@ -80,12 +80,13 @@ CLAIM = Claim(
         )
     ),
     reading=Text(
-        "The instruction is a prefix like any other text: it moves the distribution of what comes next. Here the "
-        "model has seen each kind in "
-        "training, so obeying is what continuing means. Following instructions never seen takes many kinds of them "
-        "(Wei et al. 2022), or "
-        "people who rank answers (Ouyang et al. 2022).",
-        "指令与其他文本一样只是前缀，它移动了后文的分布。这里模型在训练中见过每一种指令，所以服从就是续写。要听从从未"
+        "The instruction is a prefix like any other text: it moves the distribution of what comes next. The verdict "
+        "asks for the right kind of answer; right to the letter is more, and a translation is so less often than a "
+        "head word. Here the model has seen each kind in training, so obeying is what continuing means. Following "
+        "instructions never seen takes many kinds of them (Wei et al. 2022), or people who rank answers (Ouyang et "
+        "al. 2022).",
+        "指令与其他文本一样只是前缀，它移动了后文的分布。判定只问回答的种类对不对；一字不差是更高的要求，译文做到的比"
+        "中心词少。这里模型在训练中见过每一种指令，所以服从就是续写。要听从从未"
         "见过的指令，"
         "需要种类繁多的指令数据（Wei 等 2022），或由人给回答排序（Ouyang 等 2022）。",
     ),

@@ -138,12 +138,12 @@ CLAIM = Claim(
     ),
     reading=Text(
         "Nobody labels senses; whoever predicts well has to tell them apart. The word bank itself stays undecided, "
-        "since in a model that "
-        "reads left to right what settles it comes later: the sense is made where it is needed. Patching (Vig et al. "
-        "2020; Meng et al. "
-        "2022) shows causes where attention weights show looks; that it carried over here says nothing of other words.",
+        "since in a model that reads left to right what settles it comes later: the sense is made where it is needed. "
+        "(Its row is the same in both kinds of sentence, so exchanging it is the check that nothing else moves.) "
+        "Patching (Vig et al. 2020; Meng et al. 2022) shows causes where attention weights show looks; that it "
+        "carried over here says nothing of other words.",
         "没有人标注词义；要预测得好就必须分清它们。bank 这个词本身始终未定，因为在从左到右读的模型里，决定它的词出现在"
-        "后面：词义在需要的地方形成。"
+        "后面：词义在需要的地方形成。（它的行在两种句子里相同，替换它只是核对别处没有变动。）"
         "替换法（Vig 等 2020；Meng 等 2022）显示的是原因，注意力权重显示的只是目光；此处的结果不能推及其他词。",
     ),
     sources=(

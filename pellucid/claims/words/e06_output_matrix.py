@@ -121,16 +121,13 @@ CLAIM = Claim(
         )
     ),
     reading=Text(
-        "For neighbours W_in does as well; but the objective only ever fits products of an input and an output row "
-        "(Levy & Goldberg 2014), and what W_out holds is not the same: a product in–out tells what stands beside a "
-        "word, "
-        "in–in what can stand in its place (Mitra et al. 2016). Who goes on training, scores sentences or ranks "
-        "documents "
-        "needs both; GloVe adds them up.",
-        "找近邻时 W_in 已够好；但目标函数拟合的始终是输入行与输出行之积（Levy 与 Goldberg 2014），而 W_out 里的东西并"
-        "不相同："
-        "“入–出”之积说明什么站在旁边，“入–入”说明什么可以替换（Mitra 等 2016）。要继续训练、给句子打分或给文档排序，两"
-        "者都要留；GloVe 则把两者相加。",
+        "For neighbours W_in does nearly as well as both together; but the objective only ever fits products of an "
+        "input and an output row (Levy & Goldberg 2014), and what W_out holds is not the same: a product in–out tells "
+        "what stands beside a word, in–in what can stand in its place (Mitra et al. 2016). Who goes on training, "
+        "scores sentences or ranks documents needs both; GloVe adds them up.",
+        "找近邻时 W_in 与两者之和相差无几；但目标函数拟合的始终是输入行与输出行之积（Levy 与 Goldberg 2014），而 "
+        "W_out 里的东西并不相同：“入–出”之积说明什么站在旁边，“入–入”说明什么可以替换（Mitra 等 2016）。要继续训练、给"
+        "句子打分或给文档排序，两者都要留；GloVe 则把两者相加。",
     ),
     sources=(
         "Levy & Goldberg 2014",

@@ -71,15 +71,13 @@ CLAIM = Claim(
     ),
     reading=Text(
         "The sum mostly lies beside king itself, and queen is its nearest neighbour anyway: much of the score is "
-        "similarity "
-        "with the question words taken away (Linzen 2016; Rogers et al. 2017). What is left of parallel offsets is "
-        "strong for "
-        "grammatical forms and capitals, weak for most other relations. A theory of when offsets are parallel: "
-        "Ethayarajh et al. (2019), Allen & Hospedales (2019).",
+        "similarity with the question words taken away (Linzen 2016; Rogers et al. 2017). In vectors of large "
+        "collections of news what is left of parallel offsets is strong for grammatical forms and capitals, weak for "
+        "most other relations; a text that seldom speaks of capitals gives other figures. A theory of when offsets "
+        "are parallel: Ethayarajh et al. (2019), Allen & Hospedales (2019).",
         "和向量多半就在“国王”旁边，而“女王”本来就是它最近的邻居：得分大半来自相似度再扣除题中词（Linzen 2016；Rogers "
-        "等 2017）。"
-        "真正的平行位移在语法形式与首都上很强，在多数其他关系上很弱。位移何时平行，理论见 Ethayarajh 等（2019）、"
-        "Allen 与 Hospedales（2019）。",
+        "等 2017）。在大量新闻的词向量里，真正的平行位移在语法形式与首都上很强，在多数其他关系上很弱；少谈首都的文本，"
+        "数字就不同。位移何时平行，理论见 Ethayarajh 等（2019）、Allen 与 Hospedales（2019）。",
     ),
     sources=(
         "Mikolov et al. 2013c, Linguistic Regularities",
