@@ -24,17 +24,20 @@ class Budget:
         seeds: how often it is done anew, where chance plays.
         steps: updates of each training; 0 where nothing is trained.
         size: how much data, in the unit that the claim's `measured` names; 0 where there is nothing to choose.
+        skip: how many seeds are passed over, because a rule was changed after they had been seen.
         data: folder with the user's own files; see `pellucid.claims.own_data`.
     """
 
     seeds: int = 1
     steps: int = 0
     size: int = 0
+    skip: int = 0
     data: Path | None = None
 
     def every_seed(self, seed: int) -> Iterator[int]:
-        """Yield as many seeds as there are, from `seed` on."""
-        yield from range(seed, seed + self.seeds)
+        """Yield as many seeds as there are, from `seed` on, or from behind those that are passed over."""
+        first = seed + self.skip
+        yield from range(first, first + self.seeds)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from pellucid.claims.lab import Outcome
 from pellucid.claims.names import name_of
 from pellucid.claims.rules import Judged, Verdict
 from pellucid.claims.table_words import word_of
+from pellucid.inspection.pages import drawing_script
 from pellucid.storage.files import write_error, write_text
 
 __all__ = [
@@ -188,8 +189,6 @@ def _markdown_of(one: Outcome, language: Language, figures: str) -> list[str]:
 
 def page(outcomes: Sequence[Outcome], language: Language) -> str:
     """Return the report as a page; the JavaScript that draws is within it."""
-    import vl_convert
-
     template = resources.files("pellucid.claims").joinpath("report.html").read_text(encoding="utf-8")
     sections = []
     for letter, (_, about) in TOPICS.items():
@@ -203,7 +202,6 @@ def page(outcomes: Sequence[Outcome], language: Language) -> str:
         f"{one.claim.id}</a>"
         for one in outcomes
     )
-    bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub forgets that the snippet may be left out
     filled = {
         "language": "zh-CN" if language == "zh" else "en",
         "title": _say("title", language),
@@ -217,7 +215,7 @@ def page(outcomes: Sequence[Outcome], language: Language) -> str:
         "sections": "\n".join(sections),
         # JSON within a script: no text in it may end the script.
         "specs": json.dumps(specs, ensure_ascii=False).replace("<", "\\u003c"),
-        "bundle": bundle.replace("</script", "<\\/script"),
+        "bundle": drawing_script(),
     }
     for name, text in filled.items():
         template = template.replace(f"<!--{name}-->", text)

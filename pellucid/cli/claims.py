@@ -11,7 +11,7 @@ from pellucid.cli.flags import DEFAULT_FLAGS, Flags
 
 __all__ = ["list_claims", "run"]
 
-_WORTH_KEEPING = 1.0  # seconds: after a claim that took longer the report is written anew, in case the run is killed
+_WORTH_KEEPING = 60.0  # seconds of measuring after which the report is written anew, in case the run is killed
 
 
 def list_claims(
@@ -60,7 +60,7 @@ def run(
     from pellucid.claims import find_claims, run_claims
     from pellucid.claims.report import report_folder, terminal_lines, write_figure, write_pages
 
-    chosen, outcomes = find_claims(ids), []
+    chosen, outcomes, unwritten = find_claims(ids), [], 0.0
     running = run_claims(chosen, quick=quick, seed=seed, data=data)
     if output is not None:
         report_folder(output)
@@ -71,8 +71,10 @@ def run(
                 bar.advance(1, note=f"{outcome.claim.id} {outcome.verdict}")
                 if output is not None:
                     write_figure(output, outcome, lang)
-                    if outcome.seconds > _WORTH_KEEPING:
+                    unwritten += outcome.seconds
+                    if unwritten > _WORTH_KEEPING:
                         write_pages(output, outcomes, lang)
+                        unwritten = 0.0
                 for line in () if as_json else terminal_lines(outcome, lang):
                     console.data(line)
     finally:

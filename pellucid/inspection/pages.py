@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from functools import cache
 from html import escape
 from importlib import resources
 from pathlib import Path
@@ -12,7 +13,16 @@ from pellucid.inspection.tokens import Token
 from pellucid.inspection.view import View
 from pellucid.storage.files import write_text
 
-__all__ = ["page", "page_of", "write_page"]
+__all__ = ["drawing_script", "page", "page_of", "write_page"]
+
+
+@cache
+def drawing_script() -> str:
+    """Return the JavaScript that draws Vega-Lite, so that it can stand within a page; making it takes a second."""
+    import vl_convert
+
+    bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub forgets that the snippet may be left out
+    return bundle.replace("</script", "<\\/script")
 
 
 def write_page(path: str | Path, look: Look, views: Sequence[View], left_out: Sequence[str] = ()) -> None:
@@ -39,8 +49,6 @@ def page(text: str, sides: Sequence[tuple[str, Sequence[Token]]], about: str, vi
         about: what a reader should know of all numbers.
         views: in their order.
     """
-    import vl_convert
-
     template = resources.files("pellucid.inspection").joinpath("page.html").read_text(encoding="utf-8")
     sections = [
         f'<section id="{view.name}"><h2>{escape(view.title)}</h2><p>{escape(view.reading)}</p>'
@@ -50,7 +58,6 @@ def page(text: str, sides: Sequence[tuple[str, Sequence[Token]]], about: str, vi
     links = [f'<a href="#{view.name}">{escape(view.title)}</a>' for view in views]
     # JSON within a script: no text in it may end the script.
     specs = json.dumps([specification(view.chart()) for view in views], ensure_ascii=False).replace("<", "\\u003c")
-    bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub forgets that the snippet may be left out
     filled = {
         "title": escape(text[:80]),
         "heading": escape(text),
@@ -59,7 +66,7 @@ def page(text: str, sides: Sequence[tuple[str, Sequence[Token]]], about: str, vi
         "links": "\n".join(links),
         "sections": "\n".join(sections),
         "specs": specs,
-        "bundle": bundle.replace("</script", "<\\/script"),
+        "bundle": drawing_script(),
     }
     for name, text in filled.items():
         template = template.replace(f"<!--{name}-->", text, 1)

@@ -23,7 +23,7 @@ TRAINED = {
     "A6": "holds", "A7": "holds", "A8": "not-settled", "A9": "not-settled", "A10": "not-settled",
     "S6": "not-settled", "H2": "not-settled", "H3": "not-settled", "H4": "holds", "H5": "not-settled",
     "R5": "holds", "R6": "not-settled", "K3": "not-settled",
-    "T2": "not-settled", "T3": "not-settled", "T5": "not-settled", "T6": "not-settled", "T7": "not-settled",
+    "T2": "not-settled", "T3": "not-settled", "T5": "holds-if", "T6": "not-settled", "T7": "not-settled",
     "T8": "holds",
 }  # fmt: skip
 
@@ -59,5 +59,5 @@ def test_a_translator_that_was_not_trained_aligns_nothing() -> None:
 
 
 def test_a_rotation_learnt_from_pairs_that_are_none_finds_no_partners() -> None:
-    trained = demo_translator(220, FIRST_SEED)
+    trained = demo_translator(150, FIRST_SEED)
     assert partners_found(trained, 100, shuffled=True).turned < 0.1 < partners_found(trained, 100).turned

@@ -90,5 +90,5 @@ CLAIM = Claim(
     ),
     sources=("Ethayarajh 2019", "Tenney et al. 2019, BERT Rediscovers the Classical NLP Pipeline"),
     run=measure,
-    effort=Effort(Budget(seeds=3, steps=220), Budget(seeds=6, steps=1_500)),
+    effort=Effort(Budget(seeds=3, steps=150), Budget(seeds=6, steps=1_500)),
 )

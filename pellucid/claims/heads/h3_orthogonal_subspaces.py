@@ -123,5 +123,5 @@ CLAIM = Claim(
         "Li et al. 2018b, Multi-Head Attention with Disagreement Regularization",
     ),
     run=measure,
-    effort=Effort(Budget(seeds=3, steps=220), Budget(seeds=6, steps=1_500)),
+    effort=Effort(Budget(seeds=3, steps=150), Budget(seeds=6, steps=1_500)),
 )

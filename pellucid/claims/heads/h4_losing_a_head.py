@@ -132,5 +132,5 @@ CLAIM = Claim(
     ),
     sources=("Michel et al. 2019", "Voita et al. 2019", "Jain & Wallace 2019, Attention is not Explanation"),
     run=measure,
-    effort=Effort(Budget(seeds=3, steps=220, size=40), Budget(seeds=6, steps=1_500, size=150)),
+    effort=Effort(Budget(seeds=3, steps=150, size=40), Budget(seeds=6, steps=1_500, size=150)),
 )

@@ -70,5 +70,5 @@ CLAIM = Claim(
     ),
     sources=("Vaswani et al. 2017, §3.5", "Ke et al. 2021, Rethinking Positional Encoding", "He et al. 2021, DeBERTa"),
     run=_run,
-    effort=Effort(Budget(steps=220), Budget(steps=1_500)),
+    effort=Effort(Budget(steps=150), Budget(steps=1_500)),
 )

@@ -95,5 +95,5 @@ CLAIM = Claim(
     ),
     sources=("Voita et al. 2019, Analyzing Multi-Head Self-Attention", "Ke et al. 2021"),
     run=measure,
-    effort=Effort(Budget(seeds=3, steps=220), Budget(seeds=6, steps=1_500)),
+    effort=Effort(Budget(seeds=3, steps=150), Budget(seeds=6, steps=1_500)),
 )

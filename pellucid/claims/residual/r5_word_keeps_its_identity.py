@@ -133,5 +133,5 @@ CLAIM = Claim(
         "nostalgebraist 2020, Interpreting GPT: the Logit Lens",
     ),
     run=measure,
-    effort=Effort(Budget(seeds=3, steps=220), Budget(seeds=6, steps=1_500)),
+    effort=Effort(Budget(seeds=3, steps=150), Budget(seeds=6, steps=1_500)),
 )

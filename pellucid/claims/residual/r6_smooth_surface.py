@@ -134,5 +134,5 @@ CLAIM = Claim(
         "Santurkar et al. 2018, How Does Batch Normalization Help Optimization?",
     ),
     run=measure,
-    effort=Effort(Budget(seeds=3, steps=80, size=4), Budget(seeds=6, steps=600, size=8)),
+    effort=Effort(Budget(seeds=3, steps=40, size=4), Budget(seeds=6, steps=600, size=8)),
 )

@@ -139,5 +139,5 @@ CLAIM = Claim(
         "Koehn & Knowles 2017, Six Challenges",
     ),
     run=measure,
-    effort=Effort(Budget(seeds=3, steps=220, size=60), Budget(seeds=6, steps=1_500, size=200)),
+    effort=Effort(Budget(seeds=3, steps=150, size=60), Budget(seeds=6, steps=1_500, size=200)),
 )

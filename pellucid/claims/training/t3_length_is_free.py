@@ -100,5 +100,5 @@ CLAIM = Claim(
         "Newman et al. 2020, The EOS Decision and Length Extrapolation",
     ),
     run=measure,
-    effort=Effort(Budget(seeds=3, steps=220, size=40), Budget(seeds=6, steps=1_500, size=150)),
+    effort=Effort(Budget(seeds=3, steps=150, size=40), Budget(seeds=6, steps=1_500, size=150)),
 )

@@ -71,5 +71,5 @@ CLAIM = Claim(
         "Pires et al. 2019, How Multilingual is Multilingual BERT?",
     ),
     run=measure,
-    effort=Effort(Budget(seeds=3, steps=220, size=100), Budget(seeds=6, steps=1_500, size=200)),
+    effort=Effort(Budget(seeds=3, steps=150, size=100), Budget(seeds=6, steps=1_500, size=200)),
 )

@@ -96,5 +96,5 @@ CLAIM = Claim(
         "Ouyang et al. 2022, InstructGPT",
     ),
     run=measure,
-    effort=Effort(Budget(seeds=3, steps=60, size=20), Budget(seeds=4, steps=2_400, size=100)),
+    effort=Effort(Budget(seeds=3, steps=40, size=15), Budget(seeds=4, steps=2_400, size=100)),
 )

@@ -97,5 +97,5 @@ CLAIM = Claim(
         "Ethayarajh 2019, How Contextual are Contextualized Word Representations?",
     ),
     run=measure,
-    effort=Effort(Budget(seeds=3, steps=220), Budget(seeds=6, steps=1_500)),
+    effort=Effort(Budget(seeds=3, steps=150), Budget(seeds=6, steps=1_500)),
 )
