@@ -29,7 +29,7 @@ _HEAD: dict[Language, str] = {
     "figures to point at. Some rules were changed after earlier runs; the seeds here were drawn afterwards "
     "([which, and why](../decisions/0014-the-claims-lab.md)). "
     "[What it all means, in ten chapters](../guide/README.md) · [中文](README.zh.md)",
-    "zh": "由 `python docs/make_claims.py` 写成；`pellucid claims run -o lab --lang zh` 写出您自己的报告，"
+    "zh": "由 `python docs/make_claims.py` 写成；`pellucid claims run -o lab --lang zh` 写出你自己的报告，"
     "是图可交互的网页。有些规则在更早的运行之后改过；这里的种子都是改后才抽的"
     "（[哪些、为什么](../decisions/0014-the-claims-lab.md)）。"
     "[十章讲清来龙去脉](../guide/README.zh.md) · [English](README.md)",
