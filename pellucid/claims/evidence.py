@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from pellucid.claims.bilingual import Text
 
-__all__ = ["Evidence", "Figure", "Measured", "Missing", "Record", "exactly", "finite", "over_seeds"]
+__all__ = ["Evidence", "Figure", "Measured", "Missing", "Record", "difference", "exactly", "finite", "over_seeds"]
 
 Record = Mapping[str, Any]
 
@@ -28,6 +28,10 @@ class Measured(NamedTuple):
     low: float
     high: float
     n: int
+
+    def columns(self, name: str) -> dict[str, float]:
+        """Return it for a row of a table: the value under `name`, and its interval as low and high."""
+        return {name: self.value, "low": self.low, "high": self.high}
 
     def as_dict(self) -> dict[str, float | int | None]:
         """Return it for JSON, which has neither infinity nor NaN: None stands for them."""
@@ -113,3 +117,8 @@ def over_seeds(values: Iterable[float]) -> Measured:
     deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in drawn) / (n - 1))
     reach = (_STUDENT[n - 2] if n - 2 < len(_STUDENT) else 1.96) * deviation / math.sqrt(n)
     return Measured(mean, mean - reach, mean + reach, n)
+
+
+def difference(one: Iterable[float], other: Iterable[float]) -> Measured:
+    """Return by how much one exceeds the other, seed by seed: the mean of one − other with its interval."""
+    return over_seeds(a - b for a, b in zip(one, other, strict=True))

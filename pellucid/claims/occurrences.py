@@ -6,6 +6,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from pellucid.claims.seen import Seen
 from pellucid.demo.language import DemoPair, spans
 from pellucid.generation.translate import Translator
 
@@ -58,14 +59,11 @@ def states_by_layer(translator: Translator, found: Sequence[Occurrence]) -> Tens
     model, tokenizer = translator.model, translator.source_tokenizer
     rows = []
     for one in found:
-        seen: dict[str, Tensor] = {}
+        seen = Seen()
         pieces = tokenizer.pieces(one.pair.source)
 
-        def record(name: str, x: Tensor, seen: dict[str, Tensor] = seen) -> Tensor:
-            return seen.setdefault(name, x)
-
         with torch.no_grad():
-            model.encode(torch.tensor([[piece.id for piece in pieces]]), record)
+            model.encode(torch.tensor([[piece.id for piece in pieces]]), seen)
         here = [n for n, piece in enumerate(pieces) if piece.start < one.end and piece.end > one.start]
         layers = ["embedding.source", *(f"encoder.{n}.residual.output" for n in range(len(model.encoder)))]
         rows.append(torch.stack([seen[name][0, here].mean(0) for name in layers]))

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from pellucid.claims.demo_translator import Trained
+from pellucid.claims.seen import Seen
 from pellucid.demo.language import DemoPair
 from pellucid.generation.translate import Translator
 
@@ -25,14 +26,11 @@ def sentence_states(translator: Translator, pairs: Sequence[DemoPair]) -> tuple[
     for pair in pairs:
         source = torch.tensor([translator.source_tokenizer.encode(pair.source)])
         target = torch.tensor([translator.target_tokenizer.encode(pair.target)])
-        seen: dict[str, Tensor] = {}
-
-        def record(name: str, x: Tensor, seen: dict[str, Tensor] = seen) -> Tensor:
-            return seen.setdefault(name, x)
+        seen = Seen()
 
         with torch.no_grad():
             memory = model.encode(source)
-            model.decode(target, memory, record)
+            model.decode(target, memory, seen)
         source_side.append(memory.states[0].mean(0))
         target_side.append(seen["decoder.0.residual.after_self_attention"][0].mean(0))
     return torch.stack(source_side), torch.stack(target_side)

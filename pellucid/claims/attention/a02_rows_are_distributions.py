@@ -9,6 +9,7 @@ from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim
 from pellucid.claims.evidence import Evidence, Figure, exactly
 from pellucid.claims.rules import Rule, at_least, at_most
+from pellucid.claims.seen import Seen
 from pellucid.claims.specimens import torch_generator
 from pellucid.layers.attention import attend
 
@@ -23,8 +24,8 @@ def measure(seed: int, attention: Attend = attend) -> Evidence:
     random = torch_generator(seed, "A2")
     q, k, v = 3 * torch.randn(3, 1, 2, _LENGTH, 16, generator=random)
     mask = torch.ones(_LENGTH, _LENGTH, dtype=torch.bool).tril(-1)[None, None]  # the first row may look at nothing
-    seen: dict[str, Tensor] = {}
-    mixed = attention(q, k, v, mask, lambda name, x: seen.setdefault(name, x))
+    seen = Seen()
+    mixed = attention(q, k, v, mask, seen)
     weights = seen["weights"]
     sums = weights.sum(-1)
     records = [

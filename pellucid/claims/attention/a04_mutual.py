@@ -7,6 +7,7 @@ from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim
 from pellucid.claims.evidence import Evidence, Figure, exactly
 from pellucid.claims.rules import Rule, at_least, at_most
+from pellucid.claims.seen import Seen
 from pellucid.claims.specimens import everyone, torch_generator
 from pellucid.layers.attention import attend
 
@@ -16,8 +17,8 @@ _LENGTH, _D = 8, 32
 
 
 def _seen(query: Tensor, key: Tensor) -> dict[str, Tensor]:
-    seen: dict[str, Tensor] = {}
-    attend(query, key, key, everyone(_LENGTH), lambda name, x: seen.setdefault(name, x))
+    seen = Seen()
+    attend(query, key, key, everyone(_LENGTH), seen)
     return {name: x[0, 0] for name, x in seen.items()}
 
 

@@ -7,6 +7,7 @@ from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim
 from pellucid.claims.evidence import Evidence, Figure, exactly
 from pellucid.claims.rules import Rule, at_least
+from pellucid.claims.seen import Seen
 from pellucid.claims.specimens import everyone, torch_generator
 from pellucid.layers.attention import attend
 
@@ -17,13 +18,13 @@ _WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 
 
 def _weights(x: Tensor, y: Tensor | None = None) -> Tensor:
-    seen: dict[str, Tensor] = {}
+    seen = Seen()
     attend(
         x[None, None],
         (x if y is None else y)[None, None],
         x[None, None],
         everyone(_LENGTH),
-        lambda name, w: seen.setdefault(name, w),
+        seen,
     )
     return seen["weights"][0, 0]
 

@@ -2,7 +2,7 @@
 
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
-from pellucid.claims.evidence import Evidence, Figure, over_seeds
+from pellucid.claims.evidence import Evidence, Figure, difference, over_seeds
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.tasks import accuracy, successors, train_reader
 from pellucid.claims.texts import SEEDS
@@ -32,7 +32,7 @@ def measure(budget: Budget, seed: int) -> Evidence:
     numbers = {
         "accuracy_separate": over_seeds(separate),
         "accuracy_tied": over_seeds(tied),
-        "advantage_of_separate": over_seeds(a - b for a, b in zip(separate, tied, strict=True)),
+        "advantage_of_separate": difference(separate, tied),
     }
     return Evidence(numbers, records, Figure("bar", "projections", "accuracy", "seed", titles))
 

@@ -1,12 +1,12 @@
 """A7: gradients alone drive queries and keys to match and values to carry."""
 
 import torch
-from torch import Tensor
 
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
-from pellucid.claims.evidence import Evidence, Figure, over_seeds
+from pellucid.claims.evidence import Evidence, Figure, difference, over_seeds
 from pellucid.claims.rules import Rule, at_least
+from pellucid.claims.seen import Seen
 from pellucid.claims.specimens import everyone, small_decoder, torch_generator
 from pellucid.claims.tasks import Batch, accuracy, loss_on, train_reader
 from pellucid.claims.texts import SEEDS
@@ -31,9 +31,9 @@ def marked(random: torch.Generator, batch: int) -> Batch:
 def _weight_on_right(model: DecoderOnly, seed: int) -> float:
     """Return the mean weight that the last place gives to the token whose value is asked for, of the best head."""
     ids, _ = marked(torch_generator(seed, "test texts"), 500)
-    seen: dict[str, Tensor] = {}
+    seen = Seen()
     with torch.no_grad():
-        model(ids, lambda name, x: seen.setdefault(name, x), may_attend=everyone(5))
+        model(ids, seen, may_attend=everyone(5))
     keys, asked = (ids[:, :4] - 1) // 4, ids[:, 4:] - 25
     weights = seen["decoder.0.self_attention.weights"][:, :, 4, :4]
     return float((weights * (keys == asked)[:, None]).sum(-1).mean(0).max())
@@ -68,7 +68,7 @@ def measure(budget: Budget, seed: int) -> Evidence:
         "seed": Text("seed", "种子"),
     }
     numbers = {
-        "gain_of_weight_on_the_right_key": over_seeds(b - a for a, b in zip(before, after, strict=True)),
+        "gain_of_weight_on_the_right_key": difference(after, before),
         "accuracy": over_seeds(right),
         **{f"first_gradient_of_{name}": over_seeds(norms) for name, norms in gradients.items()},
     }

@@ -6,8 +6,9 @@ from torch import Tensor
 from pellucid.claims.attention.a07_gradients_make_the_match import marked
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
-from pellucid.claims.evidence import Evidence, Figure, over_seeds
+from pellucid.claims.evidence import Evidence, Figure, difference, over_seeds
 from pellucid.claims.rules import Rule, at_least
+from pellucid.claims.seen import Seen
 from pellucid.claims.tasks import train_reader
 from pellucid.claims.texts import SEEDS
 
@@ -29,9 +30,9 @@ def measure(budget: Budget, seed: int) -> Evidence:
     for number in budget.every_seed(seed):
         for when, steps in (("before", 0), ("after", budget.steps)):
             model, _ = train_reader(marked, number, steps, positions="none", batch=128)
-            seen: dict[str, Tensor] = {}
+            seen = Seen()
             with torch.no_grad():
-                model(tokens[:, None], lambda name, x, seen=seen: seen.setdefault(name, x))
+                model(tokens[:, None], seen)
             spaces = {
                 "X": seen["decoder.0.residual.input"][:, 0],
                 "V": seen["decoder.0.self_attention.value"][:, :, 0].flatten(1),
@@ -42,7 +43,7 @@ def measure(budget: Budget, seed: int) -> Evidence:
     records = []
     for (space, name), values in found.items():
         mean = over_seeds(values)
-        records.append({"space": space, "attribute": name, "share": mean.value, "low": mean.low, "high": mean.high})
+        records.append({"space": space, "attribute": name, **mean.columns("share")})
 
     def ratio(space: str) -> list[float]:
         wanted, unwanted = found[space, "wanted (value)"], found[space, "not wanted (key)"]
@@ -55,7 +56,7 @@ def measure(budget: Budget, seed: int) -> Evidence:
     }
     numbers = {
         "lead_of_wanted_in_v": over_seeds(ratio("V after")),
-        "lead_in_v_over_lead_in_x": over_seeds(a - b for a, b in zip(ratio("V after"), ratio("X after"), strict=True)),
+        "lead_in_v_over_lead_in_x": difference(ratio("V after"), ratio("X after")),
         "lead_of_wanted_in_v_before": over_seeds(ratio("V before")),
     }
     return Evidence(numbers, records, Figure("bar", "space", "share", "attribute", titles))

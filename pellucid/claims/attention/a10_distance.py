@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
-from pellucid.claims.evidence import Evidence, Figure, Measured, exactly, over_seeds
+from pellucid.claims.evidence import Evidence, Figure, Measured, difference, exactly, over_seeds
 from pellucid.claims.rules import Rule, at_least, at_most
 from pellucid.claims.specimens import torch_generator
 from pellucid.claims.tasks import Batch, accuracy, loss_on, train_reader
@@ -74,19 +74,10 @@ def measure(budget: Budget, seed: int) -> Evidence:
     records = []
     for (name, length, distance), values in found.items():
         mean = over_seeds(values)
-        records.append(
-            {
-                "letters": str(length),
-                "distance": distance,
-                "model": name,
-                "accuracy": mean.value,
-                "low": mean.low,
-                "high": mean.high,
-            }
-        )
+        records.append({"letters": str(length), "distance": distance, "model": name, **mean.columns("accuracy")})
 
     def lost(name: str, length: int) -> Measured:
-        return over_seeds(a - b for a, b in zip(found[name, length, near], found[name, length, length], strict=True))
+        return difference(found[name, length, near], found[name, length, length])
 
     titles = {
         "distance": Text("distance, tokens", "距离（词元）"),

@@ -1,12 +1,12 @@
 """H1: eight heads of 64 cost what one of 512 costs."""
 
 import torch
-from torch import Tensor
 
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim
 from pellucid.claims.evidence import Evidence, Figure, exactly
 from pellucid.claims.rules import Rule, at_most
+from pellucid.claims.seen import Seen
 from pellucid.claims.specimens import everyone
 from pellucid.claims.texts import EXACTLY_NONE
 from pellucid.layers.attention import Attention, Heads
@@ -22,16 +22,15 @@ _COUNTS = ("parameters", "multiplications", "scores")
 def _counts(n_heads: int, d_head: int) -> dict[str, int]:
     """Count an attention's parameters, the multiplications of its matrix products, and the scores it writes down."""
     attention = Attention(_D, Heads(n_heads, n_heads, d_head, bias=True), True, 0.0, unturned, no_bias)
-    sizes: dict[str, Tensor] = {}
+    seen = Seen()
     states, positions = torch.zeros(1, _LENGTH, _D), torch.arange(_LENGTH)
     with torch.no_grad():
-        tap = lambda name, x: sizes.setdefault(name, x)  # noqa: E731
-        attention(states, attention.key_value(states, positions, tap), everyone(_LENGTH), positions, tap)
+        attention(states, attention.key_value(states, positions, seen), everyone(_LENGTH), positions, seen)
     projections = sum(
         _LENGTH * part.weight.numel() for part in (attention.query, attention.key, attention.value, attention.output)
     )
-    scores = sizes["scores"].numel()
-    mixing = 2 * scores * sizes["query"].shape[-1]  # each score is d_head products, and so is each mixed weight
+    scores = seen["scores"].numel()
+    mixing = 2 * scores * seen["query"].shape[-1]  # each score is d_head products, and so is each mixed weight
     return {
         "parameters": sum(weight.numel() for weight in attention.parameters()),
         "multiplications": projections + mixing,

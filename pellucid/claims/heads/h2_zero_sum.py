@@ -2,7 +2,7 @@
 
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
-from pellucid.claims.evidence import Evidence, Figure, exactly, over_seeds
+from pellucid.claims.evidence import Evidence, Figure, difference, exactly, over_seeds
 from pellucid.claims.rules import Rule, at_least, at_most
 from pellucid.claims.tasks import accuracy, train_reader, two_at_once
 from pellucid.claims.texts import SEEDS
@@ -25,7 +25,7 @@ def measure(budget: Budget, seed: int, heads: tuple[int, int] = _HEADS) -> Evide
     one, two = found.values()
     numbers = {
         **exactly(best_accuracy_of_one_head=max(one)),
-        "advantage_of_two_heads": over_seeds(b - a for a, b in zip(one, two, strict=True)),
+        "advantage_of_two_heads": difference(two, one),
         "accuracy_one_head": over_seeds(one),
         "accuracy_two_heads": over_seeds(two),
     }

@@ -9,7 +9,7 @@ from torch import Tensor
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
 from pellucid.claims.demo_translator import demo_translator
-from pellucid.claims.evidence import Evidence, Figure, over_seeds
+from pellucid.claims.evidence import Evidence, Figure, difference, over_seeds
 from pellucid.claims.rules import Rule, at_most
 from pellucid.claims.specimens import torch_generator
 from pellucid.layers.attention import Attention
@@ -63,7 +63,7 @@ def measure(budget: Budget, seed: int) -> Evidence:
     records = []
     for (when, name), values in found.items():
         mean = over_seeds(values)
-        records.append({"subspaces": when, "matrix": name, "overlap": mean.value, "low": mean.low, "high": mean.high})
+        records.append({"subspaces": when, "matrix": name, **mean.columns("overlap")})
     trained_mean = [sum(found["trained", name][n] for name in _MATRICES) / 3 for n in range(budget.seeds)]
     titles = {
         "subspaces": Text("subspaces", "子空间"),
@@ -73,7 +73,7 @@ def measure(budget: Budget, seed: int) -> Evidence:
     numbers = {
         "overlap_trained": over_seeds(trained_mean),
         "overlap_random": over_seeds(found["random", "any"]),
-        "trained_less_random": over_seeds(a - b for a, b in zip(trained_mean, found["random", "any"], strict=True)),
+        "trained_less_random": difference(trained_mean, found["random", "any"]),
     }
     return Evidence(numbers, records, Figure("bar", "subspaces", "overlap", "matrix", titles))
 

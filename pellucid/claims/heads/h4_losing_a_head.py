@@ -11,6 +11,7 @@ from pellucid.claims.claim import Budget, Claim, Effort
 from pellucid.claims.demo_translator import demo_translator
 from pellucid.claims.evidence import Evidence, Figure, over_seeds
 from pellucid.claims.rules import Rule, at_least, at_most
+from pellucid.claims.seen import Seen
 from pellucid.claims.texts import SEEDS
 from pellucid.claims.translation_loss import pair_batch, translation_loss
 from pellucid.demo.language import DemoPair
@@ -48,9 +49,9 @@ def _places(translator: Translator) -> Iterator[tuple[str, int]]:
 def divergence(translator: Translator, pairs: Sequence[DemoPair]) -> float:
     """Return how differently two heads of a layer distribute their weights: Jensen–Shannon, bits, mean over rows."""
     sources, targets = pair_batch(translator, pairs)
-    seen: dict[str, Tensor] = {}
+    seen = Seen()
     with torch.no_grad():
-        translator.model(sources, targets[:, :-1], lambda name, x: seen.setdefault(name, x))
+        translator.model(sources, targets[:, :-1], seen)
     found = []
     for name, weights in seen.items():
         if name.endswith("self_attention.weights") and name.startswith("encoder"):

@@ -2,7 +2,7 @@
 
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
-from pellucid.claims.evidence import Evidence, Figure, over_seeds
+from pellucid.claims.evidence import Evidence, Figure, difference, over_seeds
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.tasks import accuracy, train_reader, two_at_once
 from pellucid.claims.texts import SEEDS
@@ -23,13 +23,13 @@ def measure(budget: Budget, seed: int) -> Evidence:
     records = []
     for count, values in found.items():
         mean = over_seeds(values)
-        records.append({"heads": str(count), "accuracy": mean.value, "low": mean.low, "high": mean.high})
+        records.append({"heads": str(count), **mean.columns("accuracy")})
     few, *middle, many = found.values()
     best = max(middle, key=sum)
     titles = {"heads": Text("heads (width 32 in all)", "头数（总宽 32）"), "accuracy": Text("accuracy", "准确率")}
     numbers = {
-        "best_middle_over_one_head": over_seeds(a - b for a, b in zip(best, few, strict=True)),
-        "best_middle_over_heads_of_one_number": over_seeds(a - b for a, b in zip(best, many, strict=True)),
+        "best_middle_over_one_head": difference(best, few),
+        "best_middle_over_heads_of_one_number": difference(best, many),
     }
     return Evidence(numbers, records, Figure("line", "heads", "accuracy", None, titles))
 

@@ -9,6 +9,7 @@ from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim
 from pellucid.claims.evidence import Evidence, Figure, exactly
 from pellucid.claims.rules import Rule, at_least, at_most
+from pellucid.claims.seen import Seen
 from pellucid.claims.specimens import torch_generator
 from pellucid.claims.texts import EXACTLY_NONE
 from pellucid.layers.attention import attend
@@ -22,8 +23,8 @@ _LENGTH = 8
 
 def masked_before(query: Tensor, key: Tensor, may_attend: Tensor) -> Tensor:
     """Return the weights as the library has them."""
-    seen: dict[str, Tensor] = {}
-    attend(query, key, key, may_attend, lambda name, x: seen.setdefault(name, x))
+    seen = Seen()
+    attend(query, key, key, may_attend, seen)
     return seen["weights"]
 
 

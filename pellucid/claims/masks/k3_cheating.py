@@ -9,7 +9,7 @@ from torch import Tensor
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
 from pellucid.claims.demo_text import demo_sentences
-from pellucid.claims.evidence import Evidence, Figure, over_seeds
+from pellucid.claims.evidence import Evidence, Figure, difference, over_seeds
 from pellucid.claims.rules import Rule, at_least, at_most
 from pellucid.claims.specimens import PAD, everyone, small_decoder, torch_generator
 from pellucid.claims.texts import SEEDS
@@ -83,8 +83,8 @@ def measure(budget: Budget, seed: int, unmasked: bool = True) -> Evidence:
     numbers = {
         "training_loss_without_mask": over_seeds(found["without the mask, training"]),
         "training_loss_with_mask": over_seeds(found["with the mask, training"]),
-        "writing_loss_without_mask_over_with": over_seeds(
-            a - b for a, b in zip(found["without the mask, writing"], found["with the mask, writing"], strict=True)
+        "writing_loss_without_mask_over_with": difference(
+            found["without the mask, writing"], found["with the mask, writing"]
         ),
     }
     return Evidence(numbers, records, Figure("line", "step", "loss", "model", titles))

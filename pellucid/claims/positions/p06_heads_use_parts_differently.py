@@ -7,7 +7,7 @@ import torch
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
 from pellucid.claims.demo_translator import demo_translator
-from pellucid.claims.evidence import Evidence, Figure, over_seeds
+from pellucid.claims.evidence import Evidence, Figure, difference, over_seeds
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.texts import SEEDS
 from pellucid.demo.language import DemoPair
@@ -62,7 +62,7 @@ def measure(budget: Budget, seed: int) -> Evidence:
     numbers = {
         "distance_of_heads_after": over_seeds(after),
         "distance_of_heads_before": over_seeds(before),
-        "gain": over_seeds(b - a for a, b in zip(before, after, strict=True)),
+        "gain": difference(after, before),
     }
     return Evidence(numbers, records, Figure("bar", "head", "share", "part", titles, column="training"))
 

@@ -6,6 +6,7 @@ from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim
 from pellucid.claims.evidence import Evidence, Figure, exactly
 from pellucid.claims.rules import Rule, at_least, at_most
+from pellucid.claims.seen import Seen
 from pellucid.claims.specimens import random_ids, small_translator
 from pellucid.claims.texts import EXACTLY_NONE
 from pellucid.models.encoder_decoder import EncoderDecoder
@@ -23,13 +24,10 @@ def measure(seed: int, models: dict[str, EncoderDecoder] | None = None) -> Evide
     }
     records, off, shares = [], 0.0, {}
     for name, model in models.items():
-        seen: dict[str, torch.Tensor] = {}
-
-        def record(name: str, x: torch.Tensor, seen: dict[str, torch.Tensor] = seen) -> torch.Tensor:
-            return seen.setdefault(name, x)
+        seen = Seen()
 
         with torch.no_grad():
-            model.encode(random_ids(seed, 1, 20), record)
+            model.encode(random_ids(seed, 1, 20), seen)
         rows, codes = seen["embedding.source"], seen["embedding.source_position"]
         off = max(off, float((seen["encoder.0.residual.input"] - (rows + codes)).abs().max()))
         shares[name] = float(codes.square().sum() / (codes.square().sum() + rows.square().sum()))

@@ -8,7 +8,7 @@ from torch import nn
 
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
-from pellucid.claims.evidence import Evidence, Figure, over_seeds
+from pellucid.claims.evidence import Evidence, Figure, difference, over_seeds
 from pellucid.claims.rules import Rule, at_least, at_most
 from pellucid.claims.specimens import VOCAB_SIZE, random_ids, small_decoder
 from pellucid.claims.variations.no_residual import without_residual
@@ -69,14 +69,10 @@ def measure(seeds: list[int], with_residual: Callable[[nn.Module], nn.Module] = 
         "powers_of_ten_pre_norm": over_seeds(changes["pre-norm"]),
         "powers_of_ten_post_norm": over_seeds(changes["post-norm"]),
         "powers_of_ten_no_residual": over_seeds(changes["no residual"]),
-        "powers_of_ten_saved": over_seeds(
-            b - a for a, b in zip(changes["pre-norm"], changes["no residual"], strict=True)
-        ),
+        "powers_of_ten_saved": difference(changes["no residual"], changes["pre-norm"]),
         # What the first rule read: it asked for at least −1, and for at least 1.
         "log10_of_what_is_left_pre_norm": over_seeds(logs["pre-norm"]),
-        "log10_advantage_over_no_residual": over_seeds(
-            a - b for a, b in zip(logs["pre-norm"], logs["no residual"], strict=True)
-        ),
+        "log10_advantage_over_no_residual": difference(logs["pre-norm"], logs["no residual"]),
     }
     figure = Figure("line", "layers", "gradient", "network", titles, log_x=True, log_y=True)
     return Evidence(numbers, records, figure, (_CHANGED,))

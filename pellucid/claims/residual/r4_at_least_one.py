@@ -7,6 +7,7 @@ from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim
 from pellucid.claims.evidence import Evidence, Figure, exactly
 from pellucid.claims.rules import Rule, at_least
+from pellucid.claims.seen import Seen
 from pellucid.claims.specimens import random_ids, small_decoder, torch_generator
 from pellucid.layers.block import PreNorm
 
@@ -18,9 +19,9 @@ _D = 32
 def jacobians(seed: int) -> dict[str, Tensor]:
     """Return I + J_F of each block of a fresh network, for one token among ten, [32 32]."""
     model, ids, found = small_decoder(seed, n_layers=4), random_ids(seed, 1, 10), {}
-    seen: dict[str, Tensor] = {}
+    seen = Seen()
     with torch.no_grad():
-        model.states(ids, lambda name, x: seen.setdefault(name, x))
+        model.states(ids, seen)
     positions, mask = torch.arange(10), torch.ones(1, 1, 10, 10, dtype=torch.bool).tril()
     for number, block in enumerate(model.blocks()):
         entered = seen[f"decoder.{number}.residual.input"]

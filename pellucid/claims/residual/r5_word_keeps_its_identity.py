@@ -11,6 +11,7 @@ from pellucid.claims.claim import Budget, Claim, Effort
 from pellucid.claims.demo_translator import demo_translator
 from pellucid.claims.evidence import Evidence, Figure, over_seeds
 from pellucid.claims.rules import Rule, at_least, at_most
+from pellucid.claims.seen import Seen
 from pellucid.claims.specimens import everyone, random_ids, small_decoder
 from pellucid.claims.texts import SEEDS
 from pellucid.claims.variations.no_residual import without_residual
@@ -25,9 +26,9 @@ _ROUNDING = 1e-8  # of a float32 mean: less difference than this is none
 
 def rank_left(model: DecoderOnly, ids: Tensor) -> float:
     """Return how far the tokens' last states are from being all one, relative to their size: 1e-8 is total collapse."""
-    seen: dict[str, Tensor] = {}
+    seen = Seen()
     with torch.no_grad():
-        model.states(ids, lambda name, x: seen.setdefault(name, x), may_attend=everyone(ids.shape[1]))
+        model.states(ids, seen, may_attend=everyone(ids.shape[1]))
     x = seen[f"decoder.{len(model.decoder) - 1}.residual.output"][0]
     return max(float((x - x.mean(0)).norm() / x.norm()), _ROUNDING)
 
@@ -37,14 +38,11 @@ def _found_again(model: EncoderDecoder, sentences: list[list[int]]) -> list[floa
     rows = F.normalize(model.source_embedding.weight.detach(), dim=1)
     right, tokens = torch.zeros(len(model.encoder)), 0
     for ids in sentences:
-        seen: dict[str, Tensor] = {}
+        seen = Seen()
         text = torch.tensor([ids])
 
-        def record(name: str, x: Tensor, seen: dict[str, Tensor] = seen) -> Tensor:
-            return seen.setdefault(name, x)
-
         with torch.no_grad():
-            model.encode(text, record)
+            model.encode(text, seen)
         for layer in range(len(model.encoder)):
             stream = seen[f"encoder.{layer}.residual.output"][0] - seen["embedding.source_position"]
             right[layer] += ((F.normalize(stream, dim=1) @ rows.T).argmax(1) == text[0]).sum()

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from pellucid.claims.attention.a07_gradients_make_the_match import marked
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
-from pellucid.claims.evidence import Evidence, Figure, over_seeds
+from pellucid.claims.evidence import Evidence, Figure, difference, over_seeds
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.specimens import torch_generator
 from pellucid.claims.tasks import loss_on, train_reader
@@ -93,9 +93,7 @@ def measure(budget: Budget, seed: int) -> Evidence:
         "network": Text("network", "网络"),
     }
     numbers = {
-        "roughness_without_less_with": over_seeds(
-            b - a for a, b in zip(rough["residual"], rough["no residual"], strict=True)
-        ),
+        "roughness_without_less_with": difference(rough["no residual"], rough["residual"]),
         "roughness_with": over_seeds(rough["residual"]),
         "roughness_without": over_seeds(rough["no residual"]),
         "loss_reached_with": over_seeds(losses["residual"]),

@@ -9,6 +9,7 @@ from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim
 from pellucid.claims.evidence import Evidence, Figure, Measured, over_seeds
 from pellucid.claims.rules import Rule, at_least, at_most
+from pellucid.claims.seen import Seen
 from pellucid.claims.specimens import torch_generator
 from pellucid.layers.attention import attend
 
@@ -27,18 +28,18 @@ def normal(shape: tuple[int, ...], random: torch.Generator) -> Tensor:
 
 def scores(query: Tensor, key: Tensor) -> Tensor:
     """Return what the library's attention makes of queries and keys before the softmax, [rows keys]."""
-    seen: dict[str, Tensor] = {}
+    seen = Seen()
     mask = torch.ones(1, 1, 1, 1, dtype=torch.bool)
-    attend(query[None, None], key[None, None], key[None, None], mask, lambda name, x: seen.setdefault(name, x))
+    attend(query[None, None], key[None, None], key[None, None], mask, seen)
     return seen["scores"][0, 0]
 
 
 def paired(query: Tensor, key: Tensor) -> Tensor:
     """Return the scores of pairs, each of a query and a key of its own, [pairs]."""
-    seen: dict[str, Tensor] = {}
+    seen = Seen()
     mask = torch.ones(1, 1, 1, 1, dtype=torch.bool)
     q, k = query[:, None, None], key[:, None, None]
-    attend(q, k, k, mask, lambda name, x: seen.setdefault(name, x))
+    attend(q, k, k, mask, seen)
     return seen["scores"].flatten()
 
 

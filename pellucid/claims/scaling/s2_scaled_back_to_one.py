@@ -16,9 +16,7 @@ __all__ = ["CLAIM", "measure"]
 def measure(seed: int, score: Callable[[Tensor, Tensor], Tensor] = paired) -> Evidence:
     """Measure the variance of the scores as attention has them, for widths from 1 to 1,024."""
     variances = spread(seed, "S2", score)
-    records = [
-        {"d_k": d, "variance": v.value, "low": v.low, "high": v.high} for v, d in zip(variances, WIDTHS, strict=True)
-    ]
+    records = [{"d_k": d, **v.columns("variance")} for v, d in zip(variances, WIDTHS, strict=True)]
     titles = {
         "d_k": Text("numbers of a vector, d_k", "向量维数 d_k"),
         "variance": Text("variance of a score", "分数的方差"),

@@ -65,16 +65,7 @@ def measure(budget: Budget, seed: int) -> Evidence:
     records = []
     for (way, width, rate, kind), values in found.items():
         mean = over_seeds(values)
-        records.append(
-            {
-                "d_k": str(width),
-                "scores": kind,
-                "optimizer": f"{way}, {rate:g}",
-                "accuracy": mean.value,
-                "low": mean.low,
-                "high": mean.high,
-            }
-        )
+        records.append({"d_k": str(width), "scores": kind, "optimizer": f"{way}, {rate:g}", **mean.columns("accuracy")})
 
     def lost(way: str, width: int, kept: bool) -> list[float]:
         """Return, by seed, what is lost: at the rate that suits scaled scores, or at the better one for either."""

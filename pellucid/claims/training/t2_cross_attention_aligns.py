@@ -10,6 +10,7 @@ from pellucid.claims.claim import Budget, Claim, Effort
 from pellucid.claims.demo_translator import demo_translator
 from pellucid.claims.evidence import Evidence, Figure, over_seeds
 from pellucid.claims.rules import Rule, at_least, at_most
+from pellucid.claims.seen import Seen
 from pellucid.claims.texts import SEEDS
 from pellucid.demo.language import DemoPair, spans
 from pellucid.evaluation.alignment import aer
@@ -33,12 +34,12 @@ def word_weights(translator: Translator, pair: DemoPair) -> Tensor:
     """
     source, target = translator.source_tokenizer, translator.target_tokenizer
     pieces, written = source.pieces(pair.source), target.pieces(pair.target)
-    seen: dict[str, Tensor] = {}
+    seen = Seen()
     with torch.no_grad():
         translator.model(
             torch.tensor([[*(piece.id for piece in pieces), source.end_id]]),
             torch.tensor([[target.start_id, *(piece.id for piece in written[:-1])]]),
-            lambda name, x: seen.setdefault(name, x),
+            seen,
         )
     heads = torch.cat([x[0] for name, x in seen.items() if name.endswith("cross_attention.weights")])
     columns = [heads[..., places].sum(-1) for places in _tokens_of(pieces, spans(pair.source, pair.source_words))]

@@ -3,7 +3,7 @@
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
 from pellucid.claims.demo_translator import demo_translator
-from pellucid.claims.evidence import Evidence, Figure, over_seeds
+from pellucid.claims.evidence import Evidence, Figure, difference, over_seeds
 from pellucid.claims.partners import partners_found
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.texts import SEEDS
@@ -25,10 +25,7 @@ def measure(budget: Budget, seed: int) -> Evidence:
         "found": Text("partner found first", "首位即为对应句的比例"),
         "seed": Text("seed", "种子"),
     }
-    gains = {
-        way: over_seeds(b - a for a, b in zip(found[way, "before"], found[way, "after"], strict=True))
-        for way in ("turned", "as_they_are")
-    }
+    gains = {way: difference(found[way, "after"], found[way, "before"]) for way in ("turned", "as_they_are")}
     numbers = {
         **{f"gain_{way}": gain for way, gain in gains.items()},
         **{f"found_{way}_{when}": over_seeds(values) for (way, when), values in found.items()},

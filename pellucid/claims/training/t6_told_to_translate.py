@@ -10,7 +10,7 @@ from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
 from pellucid.claims.demo_language_model import Instructed, demo_language_model
 from pellucid.claims.demo_translator import Trained, demo_translator
-from pellucid.claims.evidence import Evidence, Figure, exactly, over_seeds
+from pellucid.claims.evidence import Evidence, Figure, difference, exactly, over_seeds
 from pellucid.claims.partners import retrieval
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.texts import SEEDS
@@ -109,7 +109,7 @@ def measure(budget: Budget, seed: int, instruction: str = "zh→en: {}\n") -> Ev
     numbers = {
         "right_preferred": over_seeds(one),
         "right_preferred_by_encoder_decoder": over_seeds(other),
-        "behind_encoder_decoder": over_seeds(b - a for a, b in zip(one, other, strict=True)),
+        "behind_encoder_decoder": difference(other, one),
         "partners_found_inside": over_seeds(inside),
         "parameters_relative_to_encoder_decoder": exactly(ratio=sizes[0])["ratio"],
     }

@@ -8,6 +8,7 @@ from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
 from pellucid.claims.evidence import Evidence, Figure, over_seeds
 from pellucid.claims.rules import Rule, at_least, at_most
+from pellucid.claims.seen import Seen
 from pellucid.claims.specimens import small_decoder, torch_generator
 from pellucid.claims.texts import SEEDS
 from pellucid.claims.toy_training import fit
@@ -54,10 +55,10 @@ def _carried(model: DecoderOnly, seed: int) -> dict[str, float]:
     """Return what share of the odds' difference goes with each place's embedding from one sense to the other."""
     random = torch_generator(seed, "T8", "test")
     shore, money = (sentences(random, 50, sense)[:, :6] for sense in ("shore", "money"))
-    seen: dict[str, Tensor] = {}
+    seen = Seen()
     with torch.no_grad():
         of_shore = _odds(model(shore)[:, -1])
-        of_money = _odds(model(money, lambda name, x: seen.setdefault(name, x))[:, -1])
+        of_money = _odds(model(money, seen)[:, -1])
         shares = {}
         for word, place in _PLACES.items():
 

@@ -8,7 +8,7 @@ import numpy
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
 from pellucid.claims.demo_text import demo_vectors, noun_uses
-from pellucid.claims.evidence import Evidence, Figure, Missing, over_seeds
+from pellucid.claims.evidence import Evidence, Figure, Missing, difference, over_seeds
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.texts import SEEDS
 from pellucid.evaluation.word_vectors import analogy_accuracy, similarity_correlation, spearman
@@ -86,7 +86,7 @@ def measure(budget: Budget, seed: int) -> Evidence:
         "correlation_in": over_seeds(found["W_in"]),
         "correlation_out": over_seeds(found["W_out"]),
         "correlation_sum": over_seeds(found["W_in + W_out"]),
-        "in_less_sum": over_seeds(a - b for a, b in zip(found["W_in"], found["W_in + W_out"], strict=True)),
+        "in_less_sum": difference(found["W_in"], found["W_in + W_out"]),
         **{f"analogies_{_SHORT[name]}": over_seeds(values) for name, values in analogies.items()},
     }
     note = Text(

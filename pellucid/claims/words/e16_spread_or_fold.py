@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
-from pellucid.claims.evidence import Evidence, Figure, over_seeds
+from pellucid.claims.evidence import Evidence, Figure, difference, over_seeds
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.specimens import torch_generator
 from pellucid.claims.texts import SEEDS
@@ -65,7 +65,7 @@ def measure(budget: Budget, seed: int, ordered: bool = False) -> Evidence:
     titles = {"input": Text("input", "输入"), "accuracy": Text("accuracy", "准确率"), "seed": Text("seed", "种子")}
     spread, folded = found.values()
     numbers = {
-        "advantage_of_embedding": over_seeds(b - a for a, b in zip(spread, folded, strict=True)),
+        "advantage_of_embedding": difference(folded, spread),
         "accuracy_of_id": over_seeds(spread),
         "accuracy_of_embedding": over_seeds(folded),
     }
