@@ -119,10 +119,17 @@ def test_the_tested_set_is_pinned_and_within_the_ranges() -> None:
         assert requirement.specifier.contains(exact.version), text
 
 
-def test_recipes_travel_with_the_package() -> None:
-    recipes = PYPROJECT["tool"]["setuptools"]["package-data"]["pellucid.training"]
-    assert recipes == ["recipes/*/*.toml"]
-    assert list((ROOT / "pellucid" / "training").glob(recipes[0]))
+def test_all_that_is_no_code_travels_with_the_package() -> None:
+    patterns = PYPROJECT["tool"]["setuptools"]["package-data"]
+    carried = {
+        path
+        for name, globs in patterns.items()
+        for each in globs
+        for path in (ROOT / name.replace(".", "/")).glob(each)
+    }
+    files = {path for path in (ROOT / "pellucid").rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")}
+    files = {path for path in files if "__pycache__" not in path.parts}
+    assert carried == files and len(files) >= 10
 
 
 def test_readme_has_the_two_commands_between_marks() -> None:

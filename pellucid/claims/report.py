@@ -19,7 +19,7 @@ from pellucid.claims.lab import Outcome
 from pellucid.claims.names import name_of
 from pellucid.claims.rules import Judged, Verdict
 from pellucid.claims.table_words import word_of
-from pellucid.inspection.pages import drawing_script
+from pellucid.inspection.pages import drawing, filled
 from pellucid.storage.files import write_error, write_text
 
 __all__ = [
@@ -202,7 +202,7 @@ def page(outcomes: Sequence[Outcome], language: Language) -> str:
         f"{one.claim.id}</a>"
         for one in outcomes
     )
-    filled = {
+    parts = {
         "language": "zh-CN" if language == "zh" else "en",
         "title": _say("title", language),
         "about": escape(_about(outcomes, language)),
@@ -213,13 +213,9 @@ def page(outcomes: Sequence[Outcome], language: Language) -> str:
         "colours": "".join(f".{verdict} {{ --verdict: {colour}; }}" for verdict, colour in COLOURS.items()),
         "overview": overview,
         "sections": "\n".join(sections),
-        # JSON within a script: no text in it may end the script.
-        "specs": json.dumps(specs, ensure_ascii=False).replace("<", "\\u003c"),
-        "bundle": drawing_script(),
+        "drawing": drawing(specs),
     }
-    for name, text in filled.items():
-        template = template.replace(f"<!--{name}-->", text)
-    return template
+    return filled(template, parts)
 
 
 def _section(one: Outcome, language: Language) -> str:
@@ -232,7 +228,7 @@ def _section(one: Outcome, language: Language) -> str:
         "<p>" + _say("told", language).format(f"<i>{_say('measured', language)}</i>", measured) + "</p>",
     ]
     if one.evidence is not None:
-        parts += [f'<div class="figure" data-claim="{claim.id}"></div>', _rule_table(one, language)]
+        parts += [f'<div class="figure" data-chart="{claim.id}"></div>', _rule_table(one, language)]
         parts += [f"<p>{escape(note.of(language))}</p>" for note in one.evidence.notes]
         parts.append(_record_table(one.evidence, language))
     parts += [

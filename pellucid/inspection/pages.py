@@ -1,7 +1,8 @@
 """A page of pictures that needs nothing but itself: no network, no server."""
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
 from importlib import resources
@@ -13,11 +14,32 @@ from pellucid.inspection.tokens import Token
 from pellucid.inspection.view import View
 from pellucid.storage.files import write_text
 
-__all__ = ["drawing_script", "page", "page_of", "write_page"]
+__all__ = ["drawing", "filled", "page", "page_of", "write_page"]
+
+
+def filled(template: str, parts: Mapping[str, str]) -> str:
+    """Return a template with each `<!--name-->` taken by its part; what a part itself holds is left alone.
+
+    Raises:
+        KeyError: for a name that has no part.
+    """
+    return re.sub(r"<!--(\w+)-->", lambda found: parts[found[1]], template)
+
+
+def drawing(specs: Mapping[str, object]) -> str:
+    """Return the scripts that draw pictures on a page, each where an element has its name as `data-chart`.
+
+    Args:
+        specs: Vega-Lite by name.
+    """
+    template = resources.files("pellucid.inspection").joinpath("drawing.html").read_text(encoding="utf-8")
+    # JSON within a script: no text in it may end the script.
+    told = json.dumps(specs, ensure_ascii=False).replace("<", "\\u003c")
+    return filled(template, {"bundle": _bundle(), "specs": told})
 
 
 @cache
-def drawing_script() -> str:
+def _bundle() -> str:
     """Return the JavaScript that draws Vega-Lite, so that it can stand within a page; making it takes a second."""
     import vl_convert
 
@@ -52,25 +74,20 @@ def page(text: str, sides: Sequence[tuple[str, Sequence[Token]]], about: str, vi
     template = resources.files("pellucid.inspection").joinpath("page.html").read_text(encoding="utf-8")
     sections = [
         f'<section id="{view.name}"><h2>{escape(view.title)}</h2><p>{escape(view.reading)}</p>'
-        f'<div class="chart" data-view="{number}"></div></section>'
+        f'<div class="chart" data-chart="{number}"></div></section>'
         for number, view in enumerate(views)
     ]
     links = [f'<a href="#{view.name}">{escape(view.title)}</a>' for view in views]
-    # JSON within a script: no text in it may end the script.
-    specs = json.dumps([specification(view.chart()) for view in views], ensure_ascii=False).replace("<", "\\u003c")
-    filled = {
+    parts = {
         "title": escape(text[:80]),
         "heading": escape(text),
         "tokens": "".join(_side(name, tokens) for name, tokens in sides),
         "about": escape(about),
         "links": "\n".join(links),
         "sections": "\n".join(sections),
-        "specs": specs,
-        "bundle": drawing_script(),
+        "drawing": drawing({str(number): specification(view.chart()) for number, view in enumerate(views)}),
     }
-    for name, text in filled.items():
-        template = template.replace(f"<!--{name}-->", text, 1)
-    return template
+    return filled(template, parts)
 
 
 def _about(look: Look) -> str:
