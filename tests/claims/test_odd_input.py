@@ -92,15 +92,15 @@ def test_a_broken_file_leaves_the_report_of_what_ran_before(run_pellucid: Run, t
 
 
 def test_a_killed_run_leaves_the_report_of_what_took_long(tmp_path: Path) -> None:
-    # The second claim never ends: the run can only be killed.
+    # The second claim waits for a signal: the run can only be killed.
     program = (
-        "import dataclasses, time, pellucid.claims.catalogue as catalogue\n"
+        "import dataclasses, signal, pellucid.claims.catalogue as catalogue\n"
         "from pellucid.cli import claims\n"
         "claims._WORTH_KEEPING = 0.0\n"
         "first, second = catalogue.find_claims(['M2', 'M5'])\n"
         "def forever(budget, seed):\n"
         "    print('runs', flush=True)\n"
-        "    time.sleep(1000)\n"
+        "    signal.pause()\n"
         "catalogue.all_claims = lambda: (first, dataclasses.replace(second, run=forever))\n"
         f"claims.run('M2', 'M5', output=__import__('pathlib').Path({str(tmp_path / 'lab')!r}), as_json=True)\n"
     )
