@@ -301,13 +301,13 @@ def _pellucid_gpt(options: argparse.Namespace) -> dict[str, float]:
 
     import torch
 
-    from pellucid.generation.compiled.decoder import compiled_at_first_use
-    from pellucid.generation.generate import LanguageModel
-    from pellucid.interop.foreign_model import Shape, renamed_weights
+    from pellucid.generation.compiled.decoder import compile_at_first_use
+    from pellucid.interop.foreign_model import Shape, convert_weights
     from pellucid.interop.layouts import HUGGINGFACE_GPT2
+    from pellucid.language_model import LanguageModel
     from pellucid.models.decoder_only import DecoderOnly
     from pellucid.models.decoder_only_config import DecoderOnlyConfig
-    from pellucid.models.model_files import own_weights
+    from pellucid.models.weights import unique_weights
 
     theirs = _gpt(options)
     layers, heads, width, context = NANOGPT[options.size]
@@ -325,16 +325,16 @@ def _pellucid_gpt(options: argparse.Namespace) -> dict[str, float]:
     tokenizer = _tokenizer()
     model = DecoderOnly(config, tokenizer.vocab_size, 0)
     weights = {name: (lambda weight=weight: weight.detach()) for name, weight in theirs.named_parameters()}
-    for name in own_weights(model):  # norms without a shift have one of zeros
+    for name in unique_weights(model):  # norms without a shift have one of zeros
         if name.endswith("norm.bias"):
             block = name.split(".")[1]
             norm = "ln_1" if "around_self" in name else "ln_2"
             own = f"transformer.h.{block}.{norm}.bias" if name.startswith("decoder.") else "transformer.ln_f.bias"
             weights[own] = lambda: torch.zeros(width)
     layout = dataclasses.replace(HUGGINGFACE_GPT2, transposed=frozenset())
-    for name, weight in renamed_weights(Shape("nanoGPT", config, tokenizer.vocab_size, layout), weights):
-        own_weights(model)[name].copy_(weight)
-    decoders = compiled_at_first_use(model.eval(), options.precision)
+    for name, weight in convert_weights(Shape("nanoGPT", config, tokenizer.vocab_size, layout), weights):
+        unique_weights(model)[name].copy_(weight)
+    decoders = compile_at_first_use(model.eval(), options.precision)
     language_model = LanguageModel(model, tokenizer, new_decoder=decoders)
     ids = torch.randint(20, tokenizer.vocab_size, (1, 20))  # behind the special ones
     with torch.inference_mode():

@@ -20,13 +20,13 @@ import torch
 
 import pellucid
 from pellucid.corpus.reading import read_pairs
-from pellucid.evaluation.corpus_scores import score_translations
+from pellucid.evaluation.translation_metrics import score_translations
 from pellucid.training.train_translator import train_translator
 
 WITHOUT: dict[str, dict[str, Any]] = {
     "nothing": {},
-    "lexical initialisation": {"initialise.lexical": False},
-    "pass-through cross-attention": {"initialise.pass_through": False},
+    "lexical initialisation": {"initialise.from_lexicon": False},
+    "pass-through cross-attention": {"initialise.identity_cross_attention": False},
     "guided heads": {"training.guided_weight": 0},
     "RoPE in cross-attention": {"model.cross_positions": "none"},
     "RoPE (sinusoids instead)": {"model.positions": "sinusoidal", "model.cross_positions": "none"},
@@ -41,8 +41,8 @@ WITHOUT: dict[str, dict[str, Any]] = {
     },
     "small width (256 instead of 192)": {"model.d_model": 256},
     "all of lexicon, pass-through, guidance, RoPE": {
-        "initialise.lexical": False,
-        "initialise.pass_through": False,
+        "initialise.from_lexicon": False,
+        "initialise.identity_cross_attention": False,
         "training.guided_weight": 0,
         "model.positions": "sinusoidal",
         "model.cross_positions": "none",

@@ -22,7 +22,7 @@ os.environ["OMP_NUM_THREADS"] = "1"
 import torch
 
 import pellucid
-from pellucid.demo.instructions import obedience, training_records, write_instructions
+from pellucid.demo.instructions import score_instructions, training_records, write_instructions
 from pellucid.demo.language import split
 from pellucid.training.train_lm import train_lm
 
@@ -34,7 +34,7 @@ def run(folder: Path, minutes: float, seed: int, pairs: int) -> dict[str, Any]:
         write_instructions(folder / f"{name}.jsonl", training_records(chosen))
     settings = {"training.clock": "cpu", "training.seed": seed, "training.validations": 1}
     train, valid = [folder / "train.jsonl"], [folder / "valid.jsonl"]
-    for _ in train_lm(train, out, minutes=minutes, settings=settings, valid=valid, overwrite=True, talk=print):
+    for _ in train_lm(train, out, minutes=minutes, settings=settings, valid=valid, overwrite=True, log=print):
         pass
     model = pellucid.load(out)
 
@@ -47,8 +47,8 @@ def run(folder: Path, minutes: float, seed: int, pairs: int) -> dict[str, Any]:
         "minutes": minutes,
         "model": json.loads((out / "config.json").read_text(encoding="utf-8"))["model"],
         "tokens": report["training"]["target_tokens"],
-        "all": [list(one) for one in obedience(data.test, go_on)],
-        "unseen combinations": [list(one) for one in obedience(data.unseen_combinations, go_on)],
+        "all": [list(one) for one in score_instructions(data.test, go_on)],
+        "unseen combinations": [list(one) for one in score_instructions(data.unseen_combinations, go_on)],
     }
 
 

@@ -16,12 +16,12 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import torch
 
-from pellucid.generation.config import GenerationConfig
-from pellucid.generation.translate import Translator
-from pellucid.models.config import EncoderDecoderConfig
+from pellucid.generation.generation_config import GenerationConfig
 from pellucid.models.encoder_decoder import EncoderDecoder
+from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
 from pellucid.tokenizers import Tokenizer, TokenizerConfig, train_tokenizer
 from pellucid.training.recipe import load_recipe
+from pellucid.translator import Translator
 
 LETTERS = [chr(i) for i in (*range(0x4E00, 0x4E00 + 20_000), *range(0xAC00, 0xAC00 + 11_000))]
 BOUNDED = ("decoder.5.cross_attention.weights", "logits")
@@ -69,16 +69,16 @@ def measure(tokens: int, kind: str) -> None:
     look = translator.look(text, target=text, what=BOUNDED if kind == "bounded" else None)
     if kind == "derived":
         for stack in ("encoder", "decoder"):
-            look.contributions(stack)
-            look.identity(stack)
+            look.decompose_residual(stack)
+            look.token_identity(stack)
             look.effective_rank(stack)
             look.score_parts(f"{stack}.0.self_attention")
-        look.direct_effect()
+        look.direct_logit_attribution()
         look.lens()
     elif kind == "check":
         look.check()
     elif kind.startswith("what-if"):
-        run = translator.what_if(text, target=text).drop_head("encoder.0.self_attention", 2)
+        run = translator.what_if(text, target=text).ablate_head("encoder.0.self_attention", 2)
         run.run(["logits"], writes=kind == "what-if-writes")
     seconds = time.process_time() - start
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024

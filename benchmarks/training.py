@@ -24,11 +24,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from pellucid.models.config import EncoderDecoderConfig
 from pellucid.models.encoder_decoder import EncoderDecoder
-from pellucid.models.initialise import draw_weights
+from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
+from pellucid.models.initialise import init_weights
 from pellucid.training.batches import PairBatch, pair_batch, plan_epoch
-from pellucid.training.config import TrainingConfig
+from pellucid.training.config import TranslatorTrainingConfig
 from pellucid.training.loss import cross_entropy
 from pellucid.training.optimizer import adamw
 from pellucid.training.precision import autocast
@@ -73,14 +73,16 @@ def pellucid_way(dtype: torch.dtype) -> Contender:
     """Return this project's model and step."""
     config = EncoderDecoderConfig(decoder_layers=3, positions="sinusoidal", cross_positions="none", dropout=0.1)
     model = EncoderDecoder(config, VOCABULARY, VOCABULARY, PAD)
-    draw_weights(model, 1, 1.0)
-    optimizer = adamw(model, TrainingConfig())
+    init_weights(model, 1, 1.0)
+    optimizer = adamw(model, TranslatorTrainingConfig())
 
     def step(batch: PairBatch) -> None:
         with autocast(dtype, CPU):
             states = model.decode(batch.target_in, model.encode(batch.source))
-        asked = batch.target_out != PAD
-        loss, _ = cross_entropy(states[asked], model.output_embedding.weight, batch.target_out[asked], SMOOTHING, dtype)
+        predicted = batch.target_out != PAD
+        loss, _ = cross_entropy(
+            states[predicted], model.output_embedding.weight, batch.target_out[predicted], SMOOTHING, dtype
+        )
         (loss / batch.target_tokens).backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0, foreach=True)
         optimizer.step()

@@ -134,20 +134,20 @@ class _Timer:
 def _pellucid(options: argparse.Namespace) -> dict[str, float]:
     import tempfile
 
-    from pellucid.word2vec.config import vectors_config
-    from pellucid.word2vec.text import encode_text
-    from pellucid.word2vec.training import Training
+    from pellucid.word_vectors.config import vectors_config
+    from pellucid.word_vectors.encoded_text import encode_text
+    from pellucid.word_vectors.training import VectorsTraining
 
-    settings = {"d": options.dimension, "model": options.model, "epochs": 1, "fast": options.fast}
+    settings = {"dim": options.dimension, "model": options.model, "epochs": 1, "fast": options.fast}
     config = vectors_config(settings)
     with tempfile.TemporaryDirectory() as folder:
         tiny = Path(folder) / "tiny"
         tiny.mkdir()
         (tiny / "text").write_text("a b c\n" * 20, encoding="utf-8")
-        list(Training(encode_text(tiny / "text", tiny), config, threads=1))  # fetches the machine code
+        list(VectorsTraining(encode_text(tiny / "text", tiny), config, threads=1))  # fetches the machine code
         with _Timer() as count:
             text = encode_text(options.text, Path(folder))
-        training = Training(text, config, threads=options.threads)
+        training = VectorsTraining(text, config, threads=options.threads)
         with _Timer() as timer:
             for _ in training:
                 pass

@@ -75,13 +75,13 @@ def _row(
     else:
         import time
 
-        from pellucid.word2vec.config import vectors_config
-        from pellucid.word2vec.text import encode_text
-        from pellucid.word2vec.training import Training
+        from pellucid.word_vectors.config import vectors_config
+        from pellucid.word_vectors.encoded_text import encode_text
+        from pellucid.word_vectors.training import VectorsTraining
 
         text = encode_text(options.text, folder)
-        config = vectors_config({"d": dimension, "model": model, "seed": seed, "epochs": 5, **settings})
-        training = Training(text, config, threads=options.threads)
+        config = vectors_config({"dim": dimension, "model": model, "seed": seed, "epochs": 5, **settings})
+        training = VectorsTraining(text, config, threads=options.threads)
         began = time.process_time()
         for _ in training:
             pass

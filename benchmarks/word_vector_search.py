@@ -50,8 +50,8 @@ def main() -> None:
             print(f"{options.words:,} words, d = {dimension}  {name:9} {found['single']:6.1f} ms a query{batch}")
 
 
-def _rows(words: int, d: int) -> numpy.ndarray:
-    return numpy.random.default_rng(1).standard_normal((words, d), dtype=numpy.float32)
+def _rows(words: int, dim: int) -> numpy.ndarray:
+    return numpy.random.default_rng(1).standard_normal((words, dim), dtype=numpy.float32)
 
 
 def _median(search: Callable[[str], object]) -> float:
@@ -64,21 +64,21 @@ def _median(search: Callable[[str], object]) -> float:
     return statistics.median(taken)
 
 
-def _pellucid(words: int, d: int) -> dict[str, float]:
+def _pellucid(words: int, dim: int) -> dict[str, float]:
     from pellucid import WordVectors
 
-    vectors = WordVectors([f"w{number}" for number in range(words)], _rows(words, d))
+    vectors = WordVectors([f"w{number}" for number in range(words)], _rows(words, dim))
     single = _median(lambda word: vectors.similar(word, 10))
     began = time.perf_counter()
     vectors.similar_batch([f"w{number}" for number in range(200)], 10)
     return {"single": single, "batch": 1e3 * (time.perf_counter() - began) / 200}
 
 
-def _gensim(words: int, d: int) -> dict[str, float]:
+def _gensim(words: int, dim: int) -> dict[str, float]:
     from gensim.models import KeyedVectors
 
-    vectors = KeyedVectors(d)
-    vectors.add_vectors([f"w{number}" for number in range(words)], _rows(words, d))
+    vectors = KeyedVectors(dim)
+    vectors.add_vectors([f"w{number}" for number in range(words)], _rows(words, dim))
     return {"single": _median(lambda word: vectors.most_similar(word, topn=10))}
 
 

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 import pellucid
-from pellucid.generation.translate import Translator
-from pellucid.layers.taps import Only
+from pellucid.layers.taps import SelectiveTap
+from pellucid.translator import Translator
 
 CELL, GAP, LEFT, TOP = 15, 26, 92, 78
 FONT = "'Noto Sans','Noto Sans CJK SC','PingFang SC','Microsoft YaHei','Helvetica Neue',Arial,sans-serif"
@@ -37,7 +37,7 @@ def cross_attention(model: Translator, text: str) -> tuple[list[str], list[str],
 
     names = [f"decoder.{layer}.cross_attention.weights" for layer in range(len(model.model.decoder))]
     with torch.inference_mode():
-        model.model(torch.tensor([source]), torch.tensor([target]), Only(names, record))
+        model.model(torch.tensor([source]), torch.tensor([target]), SelectiveTap(names, record))
     # Row j holds where the model looked when it was about to write token j: the last one is the end.
     sources = [*(piece.display for piece in source_pieces), "⟨end⟩"]
     return sources, [*(piece.display for piece in target_pieces), "⟨end⟩"], weights

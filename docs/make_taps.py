@@ -12,10 +12,10 @@ from torch import Tensor
 
 from pellucid.inspection import tap_table
 from pellucid.inspection.tap_table import TapLine
-from pellucid.models.config import EncoderDecoderConfig
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.models.decoder_only_config import DecoderOnlyConfig
 from pellucid.models.encoder_decoder import EncoderDecoder
+from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
 
 __all__ = ["FILE", "TapLine", "documented_taps", "recorded_taps", "render"]
 
@@ -28,7 +28,7 @@ HEAD = """# Taps: the numbers inside a model, by name
 A tap is a function `tap(name, x)` that is handed every number below as it is computed, and returns what the model
 goes on with: the same tensor to record it, another to change it. `model(source_ids, target_ids, tap)` of a translator
 and `model(ids, tap)` of a language model hand it all;
-`pellucid.layers.taps.Only(names, tap)` the named ones, while every other part runs as if nobody looked.
+`pellucid.layers.taps.SelectiveTap(names, tap)` the named ones, while every other part runs as if nobody looked.
 `N` is the number of a layer, from 0. `query` and `key` are positions: of the source in the encoder, of the target in
 the decoder; in cross-attention queries are target positions, keys source positions.
 In a pre-norm model `residual.after_self_attention` = `residual.input` + `self_attention.output`, and so on down the

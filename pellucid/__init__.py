@@ -9,12 +9,12 @@ from pellucid.lazy import lazy_names
 
 if TYPE_CHECKING:
     from pellucid.errors import UserError
-    from pellucid.generation.generated import Generation
-    from pellucid.generation.load import load
+    from pellucid.generation.generated_text import Generation
     from pellucid.generation.translation import Translation
+    from pellucid.loading import load
     from pellucid.training.train_lm import train_lm
     from pellucid.training.train_translator import train_translator
-    from pellucid.word2vec.vectors import WordVectors
+    from pellucid.word_vectors.vectors import WordVectors
 
 __all__ = [
     "Generation",
@@ -32,11 +32,11 @@ __version__ = "0.1.0"
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "Generation": "generation.generated",
+        "Generation": "generation.generated_text",
         "Translation": "generation.translation",
         "UserError": "errors",
-        "WordVectors": "word2vec.vectors",
-        "load": "generation.load",
+        "WordVectors": "word_vectors.vectors",
+        "load": "loading",
         "train_lm": "training.train_lm",
         "train_translator": "training.train_translator",
     },

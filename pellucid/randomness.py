@@ -8,10 +8,10 @@ import hashlib
 
 import numpy
 
-__all__ = ["derived_seed", "generator"]
+__all__ = ["derive_seed", "generator"]
 
 
-def derived_seed(seed: int, *name: str | int) -> int:
+def derive_seed(seed: int, *name: str | int) -> int:
     """Return a 63-bit seed for the part of the run called `name`, independent of every other name's."""
     text = "\x1f".join([str(seed), *(f"{type(part).__name__}:{part}" for part in name)])
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little") >> 1
@@ -19,4 +19,4 @@ def derived_seed(seed: int, *name: str | int) -> int:
 
 def generator(seed: int, *name: str | int) -> numpy.random.Generator:
     """Return the NumPy generator for the part of the run called `name`."""
-    return numpy.random.Generator(numpy.random.PCG64(derived_seed(seed, *name)))
+    return numpy.random.Generator(numpy.random.PCG64(derive_seed(seed, *name)))

@@ -6,7 +6,7 @@ from pathlib import Path
 from tests.conftest import ROOT
 
 PROGRAM = """
-from pellucid.kernels import kernel
+from pellucid.kernels.compilation import kernel
 
 @kernel
 def inner(x):

@@ -7,7 +7,7 @@ from pellucid.lazy import lazy_names
 if TYPE_CHECKING:
     from pellucid.claims.catalogue import all_claims, find_claims
     from pellucid.claims.claim import Budget, Claim, Effort
-    from pellucid.claims.evidence import Evidence, Figure, Measured, Missing
+    from pellucid.claims.evidence import Estimate, Evidence, Figure, MissingData
     from pellucid.claims.lab import Outcome, run_claim, run_claims
     from pellucid.claims.rules import Criterion, Rule, Verdict
 
@@ -16,10 +16,10 @@ __all__ = [
     "Claim",
     "Criterion",
     "Effort",
+    "Estimate",
     "Evidence",
     "Figure",
-    "Measured",
-    "Missing",
+    "MissingData",
     "Outcome",
     "Rule",
     "Verdict",
@@ -38,8 +38,8 @@ __getattr__, __dir__ = lazy_names(
         "Effort": "claim",
         "Evidence": "evidence",
         "Figure": "evidence",
-        "Measured": "evidence",
-        "Missing": "evidence",
+        "Estimate": "evidence",
+        "MissingData": "evidence",
         "Outcome": "lab",
         "Rule": "rules",
         "Verdict": "rules",

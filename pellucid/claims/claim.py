@@ -25,7 +25,7 @@ class Budget:
         steps: updates of each training; 0 where nothing is trained.
         size: how much data, in the unit that the claim's `measured` names; 0 where there is nothing to choose.
         skip: how many seeds are passed over, because a rule was changed after they had been seen.
-        data: folder with the user's own files; see `pellucid.claims.own_data`.
+        data: folder with the user's own files; see `pellucid.claims.user_data`.
     """
 
     seeds: int = 1

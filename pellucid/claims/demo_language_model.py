@@ -9,14 +9,14 @@ from typing import NamedTuple
 from pellucid.claims.demo_translator import demo_data
 from pellucid.demo.instructions import training_records, write_instructions
 from pellucid.demo.language import DemoData
-from pellucid.generation.generate import LanguageModel
 from pellucid.generation.load_language_model import load_language_model
+from pellucid.language_model import LanguageModel
 from pellucid.training.train_lm import train_lm
 
-__all__ = ["Instructed", "continued", "demo_language_model"]
+__all__ = ["InstructedModel", "continued", "demo_language_model"]
 
 
-class Instructed(NamedTuple):
+class InstructedModel(NamedTuple):
     """A language model and the sentences that its instructions were made from."""
 
     model: LanguageModel
@@ -24,7 +24,7 @@ class Instructed(NamedTuple):
 
 
 @lru_cache(maxsize=16)
-def demo_language_model(steps: int, seed: int) -> Instructed:
+def demo_language_model(steps: int, seed: int) -> InstructedModel:
     """Return a language model of Llama's parts, on the pairs that `demo_translator` is trained on.
 
     It is as wide as that translator and has about as many parameters.
@@ -47,7 +47,7 @@ def demo_language_model(steps: int, seed: int) -> Instructed:
         }  # fmt: skip
         for _ in train_lm([train], out, recipe="tiny", steps=steps, valid=[valid], settings=chosen, device="cpu"):
             pass
-        return Instructed(load_language_model(out, device="cpu"), data)
+        return InstructedModel(load_language_model(out, device="cpu"), data)
 
 
 def continued(model: LanguageModel, prompts: Sequence[str], tokens: int = 40) -> list[str]:

@@ -8,7 +8,7 @@ from torch import Tensor
 from pellucid.claims.bilingual import Language
 from pellucid.demo.language import DemoPair, all_combinations, generate
 from pellucid.demo.lexicon import ADJECTIVES, NOUNS
-from pellucid.word2vec import WordVectors
+from pellucid.word_vectors import WordVectors
 
 __all__ = ["classes", "demo_pairs", "demo_sentences", "demo_vectors", "noun_uses", "word_texts"]
 
@@ -31,7 +31,7 @@ def demo_vectors(
     count: int,
     seed: int,
     *,
-    d: int = 32,
+    dim: int = 32,
     epochs: int = 5,
     model: str = "skip-gram",
     objective: str = "negative-sampling",
@@ -39,7 +39,7 @@ def demo_vectors(
     """Return vectors of the words that stand in at least five of some sentences of one side."""
     return WordVectors.train(
         demo_sentences(language, count, seed),
-        d=d, epochs=epochs, model=model, objective=objective, window=3, sample=0.0, min_count=5, seed=seed, threads=1,
+        dim=dim, epochs=epochs, model=model, objective=objective, window=3, sample=0.0, min_count=5, seed=seed, threads=1,
         learning_rate=0.05,
     )  # fmt: skip
 

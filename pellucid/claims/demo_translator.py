@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 from pellucid.demo.language import DemoData, DemoPair, split
 from pellucid.generation.load_translator import load_translator
-from pellucid.generation.translate import Translator
 from pellucid.storage.files import write_text
 from pellucid.training.train_translator import train_translator
+from pellucid.translator import Translator
 
-__all__ = ["Trained", "demo_data", "demo_translator", "write_pairs"]
+__all__ = ["TrainedTranslator", "demo_data", "demo_translator", "write_pairs"]
 
 
-class Trained(NamedTuple):
+class TrainedTranslator(NamedTuple):
     """A translator, what it was trained on, and its last losses in nats a token."""
 
     translator: Translator
@@ -34,7 +34,7 @@ def write_pairs(path: Path, pairs: tuple[DemoPair, ...]) -> None:
 
 
 @lru_cache(maxsize=32)
-def demo_translator(steps: int, seed: int, **settings: object) -> Trained:
+def demo_translator(steps: int, seed: int, **settings: object) -> TrainedTranslator:
     """Return a translator of the recipe `tiny`: added sinusoids, norm before each part, no help from an aligner.
 
     Its learning rate is 3e-3: after 1,500 updates unseen sentences cost 0.14 nats a token, at 2e-3 0.22.
@@ -64,4 +64,4 @@ def demo_translator(steps: int, seed: int, **settings: object) -> Trained:
         valid_loss = float("nan")
         for step in run:
             valid_loss = step.validation.loss if step.validation is not None else valid_loss
-        return Trained(load_translator(out, device="cpu"), data, valid_loss)
+        return TrainedTranslator(load_translator(out, device="cpu"), data, valid_loss)

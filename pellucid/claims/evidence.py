@@ -7,7 +7,17 @@ from typing import Any, Literal, NamedTuple
 
 from pellucid.claims.bilingual import Text
 
-__all__ = ["Evidence", "Figure", "Measured", "Missing", "Record", "difference", "exactly", "finite", "over_seeds"]
+__all__ = [
+    "Estimate",
+    "Evidence",
+    "Figure",
+    "MissingData",
+    "Record",
+    "difference",
+    "exact_values",
+    "finite",
+    "mean_over_seeds",
+]
 
 Record = Mapping[str, Any]
 
@@ -15,7 +25,7 @@ Record = Mapping[str, Any]
 _STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131)
 
 
-class Measured(NamedTuple):
+class Estimate(NamedTuple):
     """A number and how far it can be trusted.
 
     Attributes:
@@ -39,7 +49,7 @@ class Measured(NamedTuple):
         return {**finite, "n": self.n}
 
 
-class Missing(Exception):
+class MissingData(Exception):
     """An experiment cannot run here.
 
     Args:
@@ -84,7 +94,7 @@ class Evidence:
         notes: what else has to be said of this run, such as data that stood in for others.
     """
 
-    numbers: Mapping[str, Measured]
+    numbers: Mapping[str, Estimate]
     records: Sequence[Record]
     figure: Figure
     notes: tuple[Text, ...] = ()
@@ -97,12 +107,12 @@ def finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def exactly(**numbers: float) -> dict[str, Measured]:
+def exact_values(**numbers: float) -> dict[str, Estimate]:
     """Return numbers in which nothing is random."""
-    return {name: Measured(float(value), float(value), float(value), 1) for name, value in numbers.items()}
+    return {name: Estimate(float(value), float(value), float(value), 1) for name, value in numbers.items()}
 
 
-def over_seeds(values: Iterable[float]) -> Measured:
+def mean_over_seeds(values: Iterable[float]) -> Estimate:
     """Return the mean over seeds with its 95 % interval: mean ± t · deviation / √n.
 
     One value alone says nothing of its spread: its interval is everything.
@@ -113,12 +123,12 @@ def over_seeds(values: Iterable[float]) -> Measured:
     drawn = [float(value) for value in values]
     n, mean = len(drawn), math.fsum(drawn) / len(drawn)
     if n < 2:
-        return Measured(mean, -math.inf, math.inf, n)
+        return Estimate(mean, -math.inf, math.inf, n)
     deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in drawn) / (n - 1))
     reach = (_STUDENT[n - 2] if n - 2 < len(_STUDENT) else 1.96) * deviation / math.sqrt(n)
-    return Measured(mean, mean - reach, mean + reach, n)
+    return Estimate(mean, mean - reach, mean + reach, n)
 
 
-def difference(one: Iterable[float], other: Iterable[float]) -> Measured:
+def difference(one: Iterable[float], other: Iterable[float]) -> Estimate:
     """Return by how much one exceeds the other, seed by seed: the mean of one − other with its interval."""
-    return over_seeds(a - b for a, b in zip(one, other, strict=True))
+    return mean_over_seeds(a - b for a, b in zip(one, other, strict=True))

@@ -9,11 +9,11 @@ from typing import Any
 from pellucid.claims.bilingual import Language, Text
 from pellucid.claims.charts import specification
 from pellucid.claims.claim import FIRST_SEED, Claim
-from pellucid.claims.evidence import Evidence, Missing, finite
-from pellucid.claims.rules import Judged, Verdict
+from pellucid.claims.evidence import Evidence, MissingData, finite
+from pellucid.claims.rules import JudgedCriterion, Verdict
 from pellucid.errors import UsageError, UserError
 
-__all__ = ["Outcome", "judged_outcome", "run_claim", "run_claims"]
+__all__ = ["Outcome", "judge_outcome", "run_claim", "run_claims"]
 
 _LAST_SEED = 2**62  # word vectors take 63 bits, and claims count on from the first seed
 
@@ -35,7 +35,7 @@ class Outcome:
 
     claim: Claim
     verdict: Verdict
-    judged: tuple[Judged, ...]
+    judged: tuple[JudgedCriterion, ...]
     evidence: Evidence | None
     missing: Text | None
     quick: bool
@@ -104,12 +104,12 @@ def run_claim(claim: Claim, *, quick: bool = False, seed: int = FIRST_SEED, data
     evidence = missing = None
     try:
         evidence = claim.run(claim.effort.budget(quick=quick, data=data), seed)
-    except Missing as lacking:
+    except MissingData as lacking:
         missing = lacking.what
-    return judged_outcome(claim, evidence, missing, quick=quick, seed=seed, seconds=time.monotonic() - clock)
+    return judge_outcome(claim, evidence, missing, quick=quick, seed=seed, seconds=time.monotonic() - clock)
 
 
-def judged_outcome(
+def judge_outcome(
     claim: Claim, evidence: Evidence | None, missing: Text | None, *, quick: bool, seed: int, seconds: float
 ) -> Outcome:
     """Return what follows from evidence by the claim's rule; without evidence the claim was not run.

@@ -6,11 +6,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from pellucid.claims.seen import Seen
+from pellucid.claims.activations import Activations
 from pellucid.demo.language import DemoPair, spans
-from pellucid.generation.translate import Translator
+from pellucid.translator import Translator
 
-__all__ = ["Occurrence", "occurrences", "on_its_own", "same_and_cross", "states_by_layer"]
+__all__ = ["Occurrence", "occurrences", "sense_separation", "single_token_occurrences", "states_by_layer"]
 
 
 class Occurrence(NamedTuple):
@@ -41,7 +41,7 @@ def occurrences(pairs: Sequence[DemoPair], word: str, senses: dict[str, str]) ->
     return found
 
 
-def on_its_own(translator: Translator, found: Sequence[Occurrence]) -> list[Occurrence]:
+def single_token_occurrences(translator: Translator, found: Sequence[Occurrence]) -> list[Occurrence]:
     """Return the occurrences in which the word is a token of its own.
 
     A token that joins it with a neighbour, 看电视 for one, has another row, and tells the sense before any context.
@@ -59,18 +59,18 @@ def states_by_layer(translator: Translator, found: Sequence[Occurrence]) -> Tens
     model, tokenizer = translator.model, translator.source_tokenizer
     rows = []
     for one in found:
-        seen = Seen()
+        activations = Activations()
         pieces = tokenizer.pieces(one.pair.source)
 
         with torch.no_grad():
-            model.encode(torch.tensor([[piece.id for piece in pieces]]), seen)
+            model.encode(torch.tensor([[piece.id for piece in pieces]]), activations)
         here = [n for n, piece in enumerate(pieces) if piece.start < one.end and piece.end > one.start]
         layers = ["embedding.source", *(f"encoder.{n}.residual.output" for n in range(len(model.encoder)))]
-        rows.append(torch.stack([seen[name][0, here].mean(0) for name in layers]))
+        rows.append(torch.stack([activations[name][0, here].mean(0) for name in layers]))
     return torch.stack(rows, 1)
 
 
-def same_and_cross(states: Tensor, senses: Sequence[str]) -> tuple[float, float, float]:
+def sense_separation(states: Tensor, senses: Sequence[str]) -> tuple[float, float, float]:
     """Return the mean cosine within senses and across them, and how often the nearest other one has the same sense."""
     rows = torch.nn.functional.normalize(states - states.mean(0), dim=1)
     cosines = rows @ rows.T

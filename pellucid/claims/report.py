@@ -14,12 +14,12 @@ from pellucid import __version__
 from pellucid.claims.bilingual import Language, Text
 from pellucid.claims.catalogue import TOPICS, topic_of
 from pellucid.claims.charts import COLOURS, specification, svg
-from pellucid.claims.evidence import Evidence, Measured
+from pellucid.claims.evidence import Estimate, Evidence
 from pellucid.claims.lab import Outcome
 from pellucid.claims.names import name_of
-from pellucid.claims.rules import Judged, Verdict
+from pellucid.claims.rules import JudgedCriterion, Verdict
 from pellucid.claims.table_words import word_of
-from pellucid.inspection.pages import drawing, filled
+from pellucid.inspection.views.pages import drawing, filled
 from pellucid.storage.files import write_error, write_text
 
 __all__ = [
@@ -57,8 +57,8 @@ _WORDS = {
     "shrunken": Text("shrunken training", "缩小的训练"),
     "condition": Text("Condition", "条件"),
     "instead": Text("What is right instead", "正确的说法"),
-    "missing": Text("Missing", "缺少"),
-    "measured": Text("Measured", "测量内容"),
+    "missing": Text("MissingData", "缺少"),
+    "measured": Text("Estimate", "测量内容"),
     "rule": Text("Rule", "规则"),
     "number": Text("number", "量"),
     "value": Text("measured", "测得"),
@@ -267,14 +267,14 @@ def _record_table(evidence: Evidence, language: Language) -> str:
     return f"<details><summary>{title}</summary>{table}</details>"
 
 
-def _row(judged: Judged, language: Language) -> list[str]:
+def _row(judged: JudgedCriterion, language: Language) -> list[str]:
     test = judged.test
     where = _say("within", language).format(_say("beyond", language)) if judged.beyond else ""
     asked = f"{_say(test.relation, language)} {_digits(test.threshold)}"
     return [name_of(test.number, language) + where, number(judged.measured), asked, _YES[judged.passed].of(language)]
 
 
-def _others(one: Outcome) -> dict[str, Measured]:
+def _others(one: Outcome) -> dict[str, Estimate]:
     judged = {each.test.number for each in one.judged}
     return {} if one.evidence is None else {k: v for k, v in one.evidence.numbers.items() if k not in judged}
 
@@ -308,7 +308,7 @@ def _counted(outcomes: Sequence[Outcome], language: Language) -> dict[Verdict, s
     return {verdict: f"{text.of(language)} {found[verdict]}" for verdict, text in VERDICTS.items() if found[verdict]}
 
 
-def number(measured: Measured) -> str:
+def number(measured: Estimate) -> str:
     """Return a number with its interval, where it has one: `0.42 (0.38 – 0.46, n = 5)`."""
     value = _digits(measured.value)
     if measured.low == measured.high:

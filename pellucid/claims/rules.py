@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from pellucid.claims.bilingual import Text
-from pellucid.claims.evidence import Measured
+from pellucid.claims.evidence import Estimate
 
-__all__ = ["Criterion", "Judged", "Rule", "Ruling", "Verdict", "at_least", "at_most"]
+__all__ = ["Criterion", "JudgedCriterion", "Rule", "Ruling", "Verdict", "at_least", "at_most"]
 
 Verdict = Literal["holds", "holds-if", "refuted", "not-settled", "not-run"]
 
@@ -43,7 +43,7 @@ class Criterion:
     why: Text
     fails_at: float
 
-    def passed(self, measured: Measured) -> bool | None:
+    def passed(self, measured: Estimate) -> bool | None:
         """Return whether the number is as the statement has it; None if the numbers do not decide."""
         if math.isnan(measured.value):
             return None
@@ -55,11 +55,11 @@ class Criterion:
         return False if best > sign * self.fails_at else None
 
 
-class Judged(NamedTuple):
+class JudgedCriterion(NamedTuple):
     """A test and what came of it."""
 
     test: Criterion
-    measured: Measured
+    measured: Estimate
     passed: bool | None
     beyond: bool
 
@@ -68,7 +68,7 @@ class Ruling(NamedTuple):
     """A verdict and the tests it follows from."""
 
     verdict: Verdict
-    judged: tuple[Judged, ...]
+    judged: tuple[JudgedCriterion, ...]
 
 
 @dataclass(frozen=True)
@@ -96,10 +96,14 @@ class Rule:
         """All tests."""
         return self.holds + self.beyond
 
-    def judge(self, numbers: Mapping[str, Measured]) -> Ruling:
+    def judge(self, numbers: Mapping[str, Estimate]) -> Ruling:
         """Return the verdict on what was measured."""
-        within = [Judged(test, numbers[test.number], test.passed(numbers[test.number]), False) for test in self.holds]
-        beyond = [Judged(test, numbers[test.number], test.passed(numbers[test.number]), True) for test in self.beyond]
+        within = [
+            JudgedCriterion(test, numbers[test.number], test.passed(numbers[test.number]), False) for test in self.holds
+        ]
+        beyond = [
+            JudgedCriterion(test, numbers[test.number], test.passed(numbers[test.number]), True) for test in self.beyond
+        ]
         return Ruling(_verdict([one.passed for one in within], [one.passed for one in beyond]), (*within, *beyond))
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from pellucid.claims.bilingual import Text
 from pellucid.claims.catalogue import find_claims
-from pellucid.claims.evidence import Evidence, Figure, Measured
-from pellucid.claims.lab import Outcome, judged_outcome
+from pellucid.claims.evidence import Estimate, Evidence, Figure
+from pellucid.claims.lab import Outcome, judge_outcome
 from pellucid.storage.files import write_text
 
 __all__ = ["read_outcomes", "write_outcomes"]
@@ -67,13 +67,13 @@ def _outcome(stored: Mapping[str, Any]) -> Outcome:
         )
     elif stored["missing"] is not None:
         missing = Text(**stored["missing"])
-    return judged_outcome(
+    return judge_outcome(
         claim, evidence, missing, quick=stored["quick"], seed=stored["seed"], seconds=stored["seconds"]
     )
 
 
-def _measured(value: Any, low: Any, high: Any, n: int) -> Measured:
-    return Measured(_read(value), _read(low), _read(high), n)
+def _measured(value: Any, low: Any, high: Any, n: int) -> Estimate:
+    return Estimate(_read(value), _read(low), _read(high), n)
 
 
 def _written(value: Any) -> Any:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from pellucid.training.config import RunConfig
+from pellucid.training.config import TrainingConfig
 from pellucid.training.optimizer import adamw
 
 __all__ = ["Optimizer", "by_adamw", "fit"]
@@ -15,7 +15,7 @@ Optimizer = Callable[[nn.Module, float], torch.optim.Optimizer]
 
 def by_adamw(model: nn.Module, learning_rate: float) -> torch.optim.Optimizer:
     """Return the library's AdamW, without decay."""
-    return adamw(model, RunConfig(learning_rate=learning_rate, weight_decay=0.0))
+    return adamw(model, TrainingConfig(learning_rate=learning_rate, weight_decay=0.0))
 
 
 def fit(

@@ -7,8 +7,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from pellucid.demo.language import DemoPair
-from pellucid.generation.translate import Translator
 from pellucid.layers.taps import Tap, keep
+from pellucid.translator import Translator
 
 __all__ = ["padded", "pair_batch", "translation_loss"]
 

@@ -13,21 +13,21 @@ import numpy
 from cyclopts import Parameter
 from numpy.typing import NDArray
 
+from pellucid.alignment.aligner import Lexicon, fit_lexicon
+from pellucid.alignment.lexicon import Link
+from pellucid.alignment.symmetrisation import SYMMETRISATIONS
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_FLAGS, Flags
-from pellucid.corpus.aligner import Lexicon, fit_lexicon
-from pellucid.corpus.counts import counted
-from pellucid.corpus.lexicon import Link
-from pellucid.corpus.raw_pairs import Fault, RawPair
+from pellucid.corpus.raw_pairs import Issue, RawPair
 from pellucid.corpus.reading import read_pairs
-from pellucid.corpus.symmetrisation import SYMMETRISATIONS
 from pellucid.corpus.words import is_unspaced, split_words
 from pellucid.errors import UsageError, UserError
-from pellucid.storage.files import new_file
+from pellucid.plurals import pluralize
+from pellucid.storage.files import atomic_file
 
 __all__ = ["AlignOptions", "align"]
 
-_MENDED = {"bom", "line-separator"}  # faults that the reader has mended already
+_AUTO_FIXED = {"bom", "line-separator"}  # faults that the reader has mended already
 _CHUNK = 500  # pairs aligned and written at a time
 _LEAST = 0.01  # probability of an entry of the lexicon that is written
 
@@ -156,17 +156,17 @@ def _read(sources: Sequence[Path], options: AlignOptions) -> _Text:
 
 def _pairs(sources: Sequence[Path], options: AlignOptions) -> Iterator[RawPair]:
     for pair in read_pairs(sources, options.source_lang, options.target_lang):
-        for fault in pair.faults:
-            if fault.check not in _MENDED:
-                raise _unusable(fault, sources)
+        for issue in pair.issues:
+            if issue.check not in _AUTO_FIXED:
+                raise _unusable(issue, sources)
         yield pair
 
 
-def _unusable(fault: Fault, sources: Sequence[Path]) -> UserError:
+def _unusable(issue: Issue, sources: Sequence[Path]) -> UserError:
     names = " ".join(map(str, sources))
     return UserError(
-        fault.message,
-        where=str(fault.place),
+        issue.message,
+        where=str(issue.location),
         hint=f"Mend the file, or let `pellucid doctor {names} --fix clean.tsv` leave out what cannot be used.",
     )
 
@@ -190,14 +190,14 @@ def _fit(text: _Text, options: AlignOptions) -> tuple[Lexicon, Lexicon]:
     report = lexicons[0].report
     if report.used == 0:
         raise UserError("there is nothing to align: no pair has words on both sides, and few enough of them")
-    console.say(f"{counted(report.pairs, 'pair')}; {text.source.unit()} to {text.target.unit()}")
+    console.log(f"{pluralize(report.pairs, 'pair')}; {text.source.unit()} to {text.target.unit()}")
     for what, count, outcome in (
         ("with a blank side", report.blank, "their lines are empty"),
         ("too long to be counted", report.long, "aligned all the same"),
         ("not counted, evenly over the text, to fit in memory", report.sampled, "aligned all the same"),
     ):
         if count:
-            console.say(f"pairs {what}: {count:,} ({outcome})")
+            console.log(f"pairs {what}: {count:,} ({outcome})")
     return lexicons[0], lexicons[1]
 
 
@@ -269,8 +269,8 @@ def _write_lexicon(path: Path, text: _Text, forward: Lexicon, backward: Lexicon)
                 if probability < _LEAST:
                     break
                 columns, reverse = backward.row(target)
-                place = int(numpy.searchsorted(columns, source))
-                found = float(reverse[place]) if place < len(columns) and columns[place] == source else 0.0
+                location = int(numpy.searchsorted(columns, source))
+                found = float(reverse[location]) if location < len(columns) and columns[location] == source else 0.0
                 yield f"{sources[source]}\t{targets[target]}\t{probability:.4f}\t{found:.4f}"
 
     _write(path, lines())
@@ -279,7 +279,7 @@ def _write_lexicon(path: Path, text: _Text, forward: Lexicon, backward: Lexicon)
 def _write(path: Path | None, lines: Iterator[str]) -> None:
     """Write lines to a file, whole or not at all, or to stdout."""
     with ExitStack() as stack:
-        file = None if path is None else stack.enter_context(new_file(path))
+        file = None if path is None else stack.enter_context(atomic_file(path))
         while chunk := list(islice(lines, _CHUNK)):
             if file is None:
                 console.data("\n".join(chunk))

@@ -5,7 +5,7 @@ Chinese characters take two columns, as terminals show them.
 
 from collections.abc import Mapping, Sequence
 
-from pellucid.cli.console import width
+from pellucid.cli.console import display_width
 
 __all__ = ["LEGEND", "draw_alignment"]
 
@@ -26,14 +26,14 @@ def draw_alignment(
         weights: of (source, target) index pairs, 0 to 1; those without one stay empty.
         columns: width of the terminal; a longer source is drawn in several blocks, one below the other.
     """
-    label = max((width(token) for token in target), default=0)
+    label = max((display_width(token) for token in target), default=0)
     lines: list[str] = []
-    for first, last in _blocks([width(token) + 1 for token in source], columns - label - 1):
+    for first, last in _blocks([display_width(token) + 1 for token in source], columns - label - 1):
         across = range(first, last)
         lines.append(" " * (label + 1) + " ".join(source[i] for i in across))
         for j, token in enumerate(target):
-            cells = (_cell(weights.get((i, j)), width(source[i])) for i in across)
-            lines.append(" " * (label - width(token)) + token + " " + " ".join(cells))
+            cells = (_cell(weights.get((i, j)), display_width(source[i])) for i in across)
+            lines.append(" " * (label - display_width(token)) + token + " " + " ".join(cells))
     return [line.rstrip() for line in lines]
 
 

@@ -123,7 +123,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except Exception:
-        console.own_mistake(traceback.format_exc())
+        console.internal_error(traceback.format_exc())
         return 70
     return code
 

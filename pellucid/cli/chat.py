@@ -8,10 +8,10 @@ from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, ModelFlags
 from pellucid.cli.sampling_flags import DEFAULT_SAMPLING, SamplingFlags
 from pellucid.cli.text_lines import is_interactive, text_lines
 from pellucid.errors import UserError
-from pellucid.randomness import derived_seed
+from pellucid.randomness import derive_seed
 
 if TYPE_CHECKING:
-    from pellucid.generation.generate import LanguageModel
+    from pellucid.language_model import LanguageModel
 
 __all__ = ["chat"]
 
@@ -39,12 +39,12 @@ def chat(
     from pellucid.generation.load_language_model import load_language_model
 
     model = load_language_model(folder, device=flags.device, precision=flags.precision)
-    model.taught_conversation()
+    model.require_conversation()
     head = [{"role": "system", "content": system}] if system else []
     messages = list(head)
     interactive = is_interactive(None)
     if interactive:
-        console.say(f"Ctrl-D ends, {_NEW} begins anew.")
+        console.log(f"Ctrl-D ends, {_NEW} begins anew.")
     console.prompt("> ")
     for turn, line in enumerate(text_lines(None)):
         if line.strip() == _NEW:
@@ -53,7 +53,7 @@ def chat(
             messages.append({"role": "user", "content": line})
             settings = sampling.settings()
             if sampling.seed is not None:  # the same draws at every turn would be no draws
-                settings["seed"] = derived_seed(sampling.seed, "turn", turn)
+                settings["seed"] = derive_seed(sampling.seed, "turn", turn)
             try:
                 messages = _answered(model, messages, len(head), settings)
             except UserError as mistake:
@@ -63,7 +63,7 @@ def chat(
                 messages.pop()
         console.prompt("> ")
     if interactive:
-        console.say()
+        console.log()
 
 
 def _answered(

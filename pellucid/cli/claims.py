@@ -81,6 +81,6 @@ def run(
         # Whatever ended it, Ctrl-C or a file that cannot be read: what is known by then is kept.
         if output is not None and outcomes:
             write_pages(output, outcomes, lang)
-            console.say(f"The report is in {output / 'report.html'}.")
+            console.log(f"The report is in {output / 'report.html'}.")
     if as_json:
         console.data_json([outcome.as_dict(lang) for outcome in outcomes])

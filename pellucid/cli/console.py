@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Progress",
-    "cell",
     "data",
     "data_json",
     "data_part",
+    "display_width",
     "error",
-    "own_mistake",
+    "format_cell",
+    "format_table",
+    "internal_error",
+    "log",
     "progress",
     "prompt",
-    "say",
     "set_quiet",
     "table",
-    "table_lines",
     "use_utf8",
     "warn",
-    "width",
 ]
 
 _FIRST_SIGHT = 1.0  # seconds of work before progress is shown at all
@@ -88,7 +88,7 @@ def data_json(value: object) -> None:
     data(json.dumps(value, ensure_ascii=False, allow_nan=False))
 
 
-def say(text: str = "") -> None:
+def log(text: str = "") -> None:
     """Print a line of talk to stderr, unless quiet."""
     if not _quiet:
         _talk(text)
@@ -113,7 +113,7 @@ def error(mistake: UserError, *, as_json: bool = False) -> None:
     _talk(str(mistake).replace("error:", _painted("error:", "1;31"), 1))
 
 
-def own_mistake(trace: str) -> None:
+def internal_error(trace: str) -> None:
     """Print the traceback of a mistake that is Pellucid's own, and what to do with it."""
     _talk(trace.rstrip())
     _talk(_painted("error:", "1;31") + " this is a mistake in Pellucid, not yours")
@@ -121,28 +121,28 @@ def own_mistake(trace: str) -> None:
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]], *, title: str = "") -> None:
-    """Print a table to stdout as plain text, numbers to the right, as `table_lines` lays it out."""
+    """Print a table to stdout as plain text, numbers to the right, as `format_table` lays it out."""
     if title:
         data(title)
-    for line in table_lines(headers, rows):
+    for line in format_table(headers, rows):
         data(line)
 
 
-def table_lines(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+def format_table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
     """Lay out a table in columns as wide as their widest cell; a Chinese character is two columns wide.
 
     Args:
         headers: one a column; all empty for a table without a head.
         rows: cells of any type; ints get thousands separators, floats four significant digits, None is empty.
     """
-    shown = [[cell(value) for value in row] for row in rows]
+    shown = [[format_cell(value) for value in row] for row in rows]
     to_right = [
         any(isinstance(row[i], int | float) for row in rows)
         and all(isinstance(row[i], int | float | None) for row in rows)
         for i in range(len(headers))
     ]
     heads = [list(headers)] if any(headers) else []
-    widths = [max((width(row[i]) for row in heads + shown), default=0) for i in range(len(headers))]
+    widths = [max((display_width(row[i]) for row in heads + shown), default=0) for i in range(len(headers))]
     lines = []
     for row in heads + shown:
         cells = [_padded(cell, widths[i], to_right[i]) for i, cell in enumerate(row)]
@@ -152,7 +152,7 @@ def table_lines(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> lis
     return lines
 
 
-def cell(value: object) -> str:
+def format_cell(value: object) -> str:
     """Write a value for people: thousands separators, four significant digits, nothing for None."""
     if value is None:
         return ""
@@ -165,7 +165,7 @@ def cell(value: object) -> str:
     return str(value)
 
 
-def width(text: str) -> int:
+def display_width(text: str) -> int:
     """Return how many columns of a terminal `text` takes: Chinese characters take two, combining marks none."""
     if text.isascii():
         return len(text)
@@ -216,10 +216,10 @@ class Progress:
         self._next_sight = time.monotonic() + 0.2
 
     def _amount(self) -> str:
-        of_total = f" / {cell(_whole(self.total))}" if self.total is not None else ""
-        counted = self.done if self.total is None else self.total
-        unit = self.unit.removesuffix("s") if counted == 1 else self.unit
-        return f"{cell(_whole(self.done))}{of_total} {unit}".rstrip()
+        of_total = f" / {format_cell(_whole(self.total))}" if self.total is not None else ""
+        pluralize = self.done if self.total is None else self.total
+        unit = self.unit.removesuffix("s") if pluralize == 1 else self.unit
+        return f"{format_cell(_whole(self.done))}{of_total} {unit}".rstrip()
 
     def _line(self) -> str:
         share = f" ({self.done / self.total:.0%})" if self.total else ""
@@ -329,5 +329,5 @@ def _whole(value: float) -> float | int:
 
 
 def _padded(cell: str, columns: int, to_right: bool) -> str:
-    gap = " " * (columns - width(cell))
+    gap = " " * (columns - display_width(cell))
     return gap + cell if to_right else cell + gap

@@ -10,11 +10,11 @@ from pydantic import BaseModel, ValidationError
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_FLAGS, Flags
 from pellucid.corpus.config import DataConfig
-from pellucid.corpus.counts import counted
 from pellucid.corpus.doctor.checks import CHECKS
-from pellucid.corpus.doctor.report import Problem
+from pellucid.corpus.doctor.report import ReportedIssue
 from pellucid.corpus.documents_config import DocumentsConfig
 from pellucid.errors import UsageError
+from pellucid.plurals import pluralize
 
 __all__ = ["doctor"]
 
@@ -115,35 +115,35 @@ def _run(
         for line in report.summary_lines(examples):
             console.data(line)
     if fixed is not None:
-        console.say(f"wrote {fixed.clean}: {counted(report.usable, 'pair')}")
-        console.say(f"wrote {fixed.dropped}: {fixed.dropped_pairs:,} left out, and why")
+        console.log(f"wrote {fixed.clean}: {pluralize(report.usable, 'pair')}")
+        console.log(f"wrote {fixed.dropped}: {fixed.dropped_pairs:,} left out, and why")
         return 0
-    return _said_of_refusals(report.refusals)
+    return _said_of_refusals(report.errors)
 
 
 def _examine_documents(
     sources: Sequence[Path], valid: Sequence[Path], options: DocumentsConfig, show: tuple[bool, int]
 ) -> int:
-    from pellucid.corpus.text_examination import examine_text
+    from pellucid.corpus.doctor.document_examination import examine_documents
 
     as_json, examples = show
-    held = examine_text(valid, options).documents if valid else None
-    report = examine_text(sources, options, held).report
+    held = examine_documents(valid, options).documents if valid else None
+    report = examine_documents(sources, options, held).report
     if as_json:
         console.data_json(report.as_dict())
     else:
         for line in report.summary_lines(examples):
             console.data(line)
-    return _said_of_refusals(report.refusals)
+    return _said_of_refusals(report.errors)
 
 
-def _said_of_refusals(refusals: Sequence[Problem]) -> int:
+def _said_of_refusals(errors: Sequence[ReportedIssue]) -> int:
     """Say which checks training would refuse the text for, if any; return the exit code."""
-    if not refusals:
+    if not errors:
         return 0
-    checks = ", ".join(dict.fromkeys(problem.check for problem in refusals))
-    console.say()
-    console.say(f"Training would refuse this text: {checks}.")
+    checks = ", ".join(dict.fromkeys(problem.check for problem in errors))
+    console.log()
+    console.log(f"Training would refuse this text: {checks}.")
     return 1
 
 

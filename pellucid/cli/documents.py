@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from pellucid.cli import console
-from pellucid.cli.pairs import MENDED
-from pellucid.corpus.documents import Document, choose_cut, is_jsonl, read_documents
+from pellucid.cli.pairs import AUTO_FIXED
+from pellucid.corpus.documents import Document, detect_boundary, is_jsonl, read_documents
 from pellucid.errors import UserError
 
 __all__ = ["DEFAULT_TEXTS", "TextOptions", "usable_documents"]
@@ -40,15 +40,18 @@ def usable_documents(files: Sequence[Path], options: TextOptions) -> Iterator[Do
         UserError: at the first one that cannot be read, with file and line.
     """
     for file in map(str, files):
-        cut = choose_cut(file) if options.documents == "auto" else options.documents
+        boundary = detect_boundary(file) if options.documents == "auto" else options.documents
         if not is_jsonl(file):
-            console.say(f"{file}: {_ENDS[cut]} is a document (--documents {cut})")
-        for raw in read_documents(file, cut):
-            for fault in raw.faults:
-                if fault.check not in MENDED | {"control-character", "blank"}:  # that nothing follows is probable, too
+            console.log(f"{file}: {_ENDS[boundary]} is a document (--documents {boundary})")
+        for raw in read_documents(file, boundary):
+            for issue in raw.issues:
+                if issue.check not in AUTO_FIXED | {
+                    "control-character",
+                    "blank",
+                }:  # that nothing follows is probable, too
                     raise UserError(
-                        fault.message,
-                        where=str(fault.place),
+                        issue.message,
+                        where=str(issue.location),
                         hint="Mend the file; all of it is to be used here, nothing is left out.",
                     )
             yield raw.document

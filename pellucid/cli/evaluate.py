@@ -11,13 +11,13 @@ from pellucid.cli.evaluate_texts import evaluate_texts
 from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, ModelFlags
 from pellucid.cli.pairs import usable_pairs
 from pellucid.cli.translate import DEFAULT_SEARCH, SearchOptions
-from pellucid.corpus.counts import counted
 from pellucid.errors import UsageError, UserError
+from pellucid.plurals import pluralize
 from pellucid.storage.model_folder import read_config
 
 if TYPE_CHECKING:
-    from pellucid.evaluation.corpus_scores import Comparison
-    from pellucid.generation.translate import Translator
+    from pellucid.evaluation.translation_metrics import Comparison
+    from pellucid.translator import Translator
 
 __all__ = ["evaluate"]
 
@@ -77,7 +77,7 @@ def evaluate(
         return
     if not files:
         raise UsageError("no test set was given", hint="Name a .tsv, .tmx or .jsonl file, or two aligned text files.")
-    from pellucid.evaluation.corpus_scores import compare_systems, score_translations
+    from pellucid.evaluation.translation_metrics import compare_systems, score_translations
     from pellucid.generation.load_translator import load_translator
 
     translator = load_translator(folder, device=flags.device, precision=flags.precision)
@@ -135,4 +135,4 @@ def _show(result: dict[str, Any], compared: "dict[str, Comparison]") -> None:
                 f"{title}: {found.first:.2f} and {found.second:.2f} ({result['compare']['model']}), difference "
                 f"{found.second - found.first:+.2f}, 95 % within {low:+.2f} and {high:+.2f}, p = {found.p:.3f}"
             )
-    console.say(counted(result["pairs"], "pair"))
+    console.log(pluralize(result["pairs"], "pair"))

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from pellucid.cli import console
 from pellucid.cli.documents import TextOptions, usable_documents
 from pellucid.cli.flags import ModelFlags
-from pellucid.corpus.counts import counted
 from pellucid.errors import UsageError
+from pellucid.plurals import pluralize
 
 if TYPE_CHECKING:
-    from pellucid.evaluation.text_loss import TextLoss
+    from pellucid.evaluation.perplexity import TextLoss
 
 __all__ = ["evaluate_texts"]
 
@@ -42,13 +42,13 @@ def evaluate_texts(
                 f"{place}loss {one.loss:.4f} nats a token, perplexity {one.perplexity:.3f}, "
                 f"{one.bits_per_byte:.4f} bits a byte"
             )
-            console.say(_how(one))
+            console.log(_how(one))
     if other is not None:
-        console.say("Of two models with different tokenizers only the bits a byte can be compared.")
+        console.log("Of two models with different tokenizers only the bits a byte can be compared.")
 
 
 def _measured(folder: Path, files: Sequence[Path], options: TextOptions, flags: ModelFlags) -> "TextLoss":
-    from pellucid.evaluation.text_loss import measure_texts
+    from pellucid.evaluation.perplexity import measure_texts
     from pellucid.generation.load_language_model import load_language_model
 
     model = load_language_model(folder, device=flags.device, precision=flags.precision)
@@ -60,7 +60,7 @@ def _measured(folder: Path, files: Sequence[Path], options: TextOptions, flags: 
 def _how(found: "TextLoss") -> str:
     ends = "their ends counted as tokens" if found.ends else "their ends not counted"
     return (
-        f"{counted(found.documents, 'document')}, {ends}; {counted(found.tokens, 'token')}, {found.bytes:,} bytes; "
+        f"{pluralize(found.documents, 'document')}, {ends}; {pluralize(found.tokens, 'token')}, {found.bytes:,} bytes; "
         f"windows of {found.context:,} tokens, {found.stride:,} apart: beyond the first, each token is predicted from "
         f"{found.context - found.stride + 1:,} to {found.context:,} before it"
     )

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from pellucid.cli import console
-from pellucid.cli.vector_files import opened
+from pellucid.cli.vector_files import open_vectors
 from pellucid.errors import UsageError
 
 __all__ = ["evaluate_vectors"]
@@ -19,12 +19,12 @@ def evaluate_vectors(path: Path, files: Sequence[Path], restrict: int, as_json: 
             where="pellucid evaluate",
             hint="Name files of analogies (questions-words.txt) or of judged similarity (WordSim-353, SimLex-999).",
         )
-    from pellucid.evaluation.word_vectors import analogy_accuracy, holds_analogies, similarity_correlation
+    from pellucid.evaluation.word_vectors import analogy_accuracy, is_analogy_file, similarity_correlation
 
-    vectors = opened(path)
+    vectors = open_vectors(path)
     result: dict[str, list[dict[str, Any]]] = {"analogies": [], "similarity": []}
     for file in files:
-        if holds_analogies(file):
+        if is_analogy_file(file):
             with console.progress(f"Answering {file.name}"):
                 answers = analogy_accuracy(vectors, file, restrict=restrict)
             result["analogies"].append({"file": str(file), **answers.as_dict()})
@@ -49,8 +49,10 @@ def evaluate_vectors(path: Path, files: Sequence[Path], restrict: int, as_json: 
         ]
         console.table(["section", "questions", "covered", "right", "right, question's words allowed"], rows)
     for found in result["similarity"]:
-        shown = "none" if found["spearman"] is None else f"{found['spearman']:.3f}"
-        console.data(f"{found['file']}: Spearman {shown}, {found['covered']:,} of {found['pairs']:,} pairs covered")
+        escape_field = "none" if found["spearman"] is None else f"{found['spearman']:.3f}"
+        console.data(
+            f"{found['file']}: Spearman {escape_field}, {found['covered']:,} of {found['pairs']:,} pairs covered"
+        )
         if 2 * found["covered"] < found["pairs"]:
             console.warn(
                 f"{found['file']}: most of its pairs hold a word that these vectors lack; the figure says little"

@@ -11,12 +11,12 @@ from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, ModelFlags
 from pellucid.cli.sampling_flags import DEFAULT_SAMPLING, SamplingFlags
 from pellucid.cli.text_lines import is_interactive, text_lines
-from pellucid.corpus.counts import counted
 from pellucid.errors import UsageError
+from pellucid.plurals import pluralize
 
 if TYPE_CHECKING:
-    from pellucid.generation.generate import LanguageModel
-    from pellucid.generation.generated import Generation
+    from pellucid.generation.generated_text import Generation
+    from pellucid.language_model import LanguageModel
 
 __all__ = ["generate", "report"]
 
@@ -74,7 +74,7 @@ def report(found: "Generation") -> None:
     """Say why each sample ended, and what its reader should know."""
     for number, sample in enumerate(found.samples, 1):
         place = f"sample {number}: " if len(found.samples) > 1 else ""
-        console.say(f"{place}{counted(len(sample.tokens), 'token')}, {sample.finish}, seed {found.seed}")
+        console.log(f"{place}{pluralize(len(sample.tokens), 'token')}, {sample.finish_reason}, seed {found.seed}")
         for notice in sample.warnings:
             console.warn(f"{place}{notice.message}")
 
@@ -93,17 +93,17 @@ def _prompt(prompts: tuple[str, ...], file: str | None) -> str:
     if prompts != ("-",):
         return prompts[0] if prompts else ""
     if is_interactive("-"):
-        console.say("Type the prompt; Ctrl-D ends it.")
+        console.log("Type the prompt; Ctrl-D ends it.")
     return "\n".join(text_lines("-"))
 
 
 def _tell_of_ending(model: "LanguageModel", prompt: str, file: str | None) -> None:
     """Say what a shell easily loses: that the prompts which the model learnt all ended in a line end, or in spaces."""
-    from pellucid.generation.conversation import SinglePrompts
+    from pellucid.generation.conversation import PromptOnlyConversation
 
-    ending = model.conversation.ending if isinstance(model.conversation, SinglePrompts) else ""
+    ending = model.conversation.ending if isinstance(model.conversation, PromptOnlyConversation) else ""
     if ending and (file is not None or (prompt and not prompt.endswith(ending))):
-        console.say(
+        console.log(
             f"The prompts that this model learnt end with {json.dumps(ending)}, "
             f"{'lines of a file' if file is not None else 'this one'} not; `pellucid chat` puts it there"
         )

@@ -40,10 +40,10 @@ def import_model(
     if as_json:
         console.data_json({"folder": str(output), **vars(imported), "warnings": list(imported.warnings)})
         return
-    console.say(
+    console.log(
         f"{imported.name}: {imported.architecture}, {imported.parameters / 1e6:,.1f} million parameters, "
         f"{imported.vocab_size:,} ids, context {imported.context:,} tokens"
     )
     use = "chat with" if imported.chat else "continue a text with"
     command = f"pellucid chat {output}" if imported.chat else f'pellucid generate {output} "…"'
-    console.say(f"Written to {output}; {use} it: `{command}`")
+    console.log(f"Written to {output}; {use} it: `{command}`")

@@ -8,13 +8,13 @@ from cyclopts import Parameter
 
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_FLAGS, Flags
-from pellucid.corpus.counts import counted
-from pellucid.storage.checkpoints import all_checkpoints, step_of
+from pellucid.plurals import pluralize
+from pellucid.storage.checkpoints import checkpoint_step, list_checkpoints
 from pellucid.storage.metrics import read_metrics
-from pellucid.storage.model_folder import KINDS, read_config, read_json
+from pellucid.storage.model_folder import MODEL_KINDS, read_config, read_json
 from pellucid.storage.tensors import TensorShape, read_shapes
 
-__all__ = ["describe", "info", "parameters_by_part"]
+__all__ = ["count_parameters_by_part", "describe_model", "info"]
 
 
 def info(
@@ -31,14 +31,14 @@ def info(
         as_json: Print one JSON object with the keys folder, kind, config, parameters, bytes, report, training,
             checkpoints.
     """
-    description = describe(folder)
+    description = describe_model(folder)
     if as_json:
         console.data_json(description)
     else:
         _print(description)
 
 
-def describe(folder: Path) -> dict[str, Any]:
+def describe_model(folder: Path) -> dict[str, Any]:
     """Return what the files of a model folder say about the model; what has no file is empty.
 
     `parameters` counts numbers, by part and in `total`; `bytes` is the size of their file; `training` holds the last
@@ -54,15 +54,15 @@ def describe(folder: Path) -> dict[str, Any]:
         "folder": str(folder),
         "kind": config.pop("kind"),
         "config": config,
-        "parameters": parameters_by_part(_weights(read_shapes(weights))) if weights.is_file() else {},
+        "parameters": count_parameters_by_part(_weights(read_shapes(weights))) if weights.is_file() else {},
         "bytes": weights.stat().st_size if weights.is_file() else 0,
         "report": read_json(report) if report.is_file() else {},
         "training": _training(folder),
-        "checkpoints": [step_of(checkpoint) for checkpoint in all_checkpoints(folder)],
+        "checkpoints": [checkpoint_step(checkpoint) for checkpoint in list_checkpoints(folder)],
     }
 
 
-def parameters_by_part(shapes: Mapping[str, TensorShape]) -> dict[str, int]:
+def count_parameters_by_part(shapes: Mapping[str, TensorShape]) -> dict[str, int]:
     """Count parameters by part, all layers of a stack together, and in `total`; a tied matrix is stored once.
 
     `encoder.2.self_attention.query.weight` counts for `encoder.self_attention`.
@@ -93,7 +93,7 @@ def _training(folder: Path) -> dict[str, Any]:
 
 def _print(description: Mapping[str, Any]) -> None:
     size = description["bytes"]
-    kind = KINDS[description["kind"]]
+    kind = MODEL_KINDS[description["kind"]]
     console.data(f"{description['folder']}: {kind}" + (f", {size / 1e6:,.1f} MB of weights" if size else ""))
     if not size:
         console.warn("there are no weights yet: go on with the training by the same command and `--resume`")
@@ -116,9 +116,9 @@ def _section(title: str, rows: Sequence[tuple[str, object]]) -> None:
         return
     console.data("")
     console.data(title)
-    left = max(console.width(name) for name, _ in rows)
+    left = max(console.display_width(name) for name, _ in rows)
     for name, value in rows:
-        console.data(f"  {name}{' ' * (left - console.width(name))}  {console.cell(value)}")
+        console.data(f"  {name}{' ' * (left - console.display_width(name))}  {console.format_cell(value)}")
 
 
 def _changed(rows: Sequence[tuple[str, object]], kind: str) -> list[tuple[str, object]]:
@@ -142,9 +142,9 @@ def _flat(fields: Mapping[str, Any], prefix: str = "") -> list[tuple[str, object
         if isinstance(value, Mapping):
             rows.extend(_flat(value, f"{prefix}{name}."))
         elif isinstance(value, list) and any(isinstance(item, Mapping | list) for item in value):
-            rows.append((f"{prefix}{name}", counted(len(value), "entry", "entries")))
+            rows.append((f"{prefix}{name}", pluralize(len(value), "entry", "entries")))
         elif isinstance(value, list):
-            shown = ", ".join(console.cell(item) for item in value[:5])
+            shown = ", ".join(console.format_cell(item) for item in value[:5])
             rows.append((f"{prefix}{name}", shown + (f" … ({len(value):,})" if len(value) > 5 else "")))
         else:
             rows.append((f"{prefix}{name}", value))

@@ -14,9 +14,9 @@ from pellucid.errors import UsageError
 from pellucid.storage.model_folder import read_config
 
 if TYPE_CHECKING:
-    from pellucid.generation.generate import LanguageModel
     from pellucid.inspection.look import Look
-    from pellucid.inspection.view import View
+    from pellucid.inspection.views.view import View
+    from pellucid.language_model import LanguageModel
 
 __all__ = ["look"]
 
@@ -48,7 +48,7 @@ def look(
         text: What it reads, or for word vectors some words; - reads standard input to its end.
         target: A translator: the translation that its decoder reads, instead of its own.
         prefix: A translator: how its own translation must begin.
-        what_if: Change something and show what that does: "mask_token 3", "replace_token 3 dog", "drop_head
+        what_if: Change something and show what that does: "mask_token 3", "replace_token 3 dog", "ablate_head
             encoder.0.self_attention 2", "keep_heads ATTENTION 0 1", "zero NAME", "patch NAME TEXT 3", "temperature
             ATTENTION 2", "edit_source TEXT", "remove_positions"; again for more changes. With --view: that view of the
             changed run.
@@ -70,35 +70,35 @@ def look(
             raise UsageError("word vectors compute nothing that could be changed on the way", where="--what-if")
         show_words(folder, text, picture, check, as_json)
         return
-    picture.refuse_unknown()
+    picture.reject_unknown()
     if what_if:
         from pellucid.cli.look_what_if import show_what_if
 
-        _refuse_with_edits(prefix, check)
+        _reject_with_edits(prefix, check)
         show_what_if(folder, text, target, what_if, picture, as_json, flags)
         return
-    from pellucid.generation.load import load
-    from pellucid.inspection.view import Asked
-    from pellucid.inspection.views import save_view, view_of, what_of
+    from pellucid.inspection.views.catalogue import build_view, save_view, taps_for_view
+    from pellucid.inspection.views.view import ViewRequest
+    from pellucid.loading import load
 
     model = load(folder, device=flags.device, precision=flags.precision)
     default = "alignment" if kind == "translator" else "decoder-attention"
-    what = None if check or picture.is_page_of_all else what_of(model.model, picture.view or default)
+    what = None if check or picture.is_page_of_all else taps_for_view(model.model, picture.view or default)
     given: dict[str, Any] = {"target": target, "prefix": prefix} if kind == "translator" else {}
     seen = model.look(text, what=what, **given)
-    for note in seen.written.notes:
+    for note in seen.encoded.notes:
         console.warn(note)
     if check:
         _tell_checks(seen, as_json)
         if kind == "language-model":
             _tell_decoder(model, seen)
         return
-    asked = Asked(seen, picture.layer, picture.head, model, folder, prefix)
+    request = ViewRequest(seen, picture.layer, picture.head, model, folder, prefix)
     if picture.output is not None:
-        save_view(asked, picture.output, picture.view, dark=picture.dark)
-        console.say(f"{picture.output} written")
+        save_view(request, picture.output, picture.view, dark=picture.dark)
+        console.log(f"{picture.output} written")
         return
-    shown = view_of(asked, picture.view)
+    shown = build_view(request, picture.view)
     if as_json:
         console.data_json({**_tokens(seen), **shown.as_dict()})
         return
@@ -128,7 +128,7 @@ def _kind(folder: Path, target: str | None, prefix: str) -> str:
     return kind
 
 
-def _refuse_with_edits(prefix: str, check: bool) -> None:
+def _reject_with_edits(prefix: str, check: bool) -> None:
     for name, is_given in (("--prefix", bool(prefix)), ("--check", check)):
         if is_given:
             raise UsageError(f"--what-if and {name} exclude each other", where="pellucid look")
@@ -140,24 +140,24 @@ def _draw(seen: "Look", view: "View", head: int | None) -> None:
             more = f" … and {len(tokens) - _MOST_SHOWN:,} more" if len(tokens) > _MOST_SHOWN else ""
             console.data(f"{name}  {' '.join(token.display for token in tokens[:_MOST_SHOWN])}{more}")
     console.data("")
-    show_view(view, seen.subject.precision, head)
+    show_view(view, seen.inspected.precision, head)
 
 
 def _list_views(as_json: bool) -> None:
-    from pellucid.inspection.edits_in_words import VERBS
-    from pellucid.inspection.vectors import VECTOR_VIEWS
-    from pellucid.inspection.views import VIEWS
+    from pellucid.inspection.edit_commands import EDITS
+    from pellucid.inspection.views.catalogue import VIEWS
+    from pellucid.inspection.word_vectors import VECTOR_VIEWS
 
     if as_json:
         console.data_json([{"view": name, "title": kind.title} for name, kind in VIEWS.items()])
         return
     console.table(["--view", "what it shows"], [[name, kind.title] for name, kind in VIEWS.items()])
-    console.say("")
-    console.say(f"Of word vectors: {', '.join(VECTOR_VIEWS)}")
-    console.say("")
-    console.say("Changes, for --what-if:")
-    for name, verb in VERBS.items():
-        console.say(f"  {name} {verb.usage}")
+    console.log("")
+    console.log(f"Of word vectors: {', '.join(VECTOR_VIEWS)}")
+    console.log("")
+    console.log("Changes, for --what-if:")
+    for name, verb in EDITS.items():
+        console.log(f"  {name} {verb.usage}")
 
 
 def _tell_checks(seen: "Look", as_json: bool) -> None:
@@ -172,7 +172,7 @@ def _tell_decoder(model: "LanguageModel", seen: "Look") -> None:
     from pellucid.inspection.language_models import decoder_difference
 
     found = decoder_difference(model, seen)
-    console.say(
+    console.log(
         f"The decoder that generates differs from these logits by at most {found.largest:.1e} nats, and finds the same "
         f"token most probable at {found.same_choice:.0%} of the places."
     )
@@ -180,10 +180,10 @@ def _tell_decoder(model: "LanguageModel", seen: "Look") -> None:
 
 def _tokens(seen: "Look") -> dict[str, Any]:
     return {
-        "text": seen.written.text,
-        "target_text": seen.written.target_text,
-        "precision": seen.subject.precision,
+        "text": seen.encoded.text,
+        "target_text": seen.encoded.target_text,
+        "precision": seen.inspected.precision,
         "source": [token.as_dict() for token in seen.source],
         "target": [token.as_dict() for token in seen.target],
-        "following": [token.as_dict() for token in seen.following],
+        "next_tokens": [token.as_dict() for token in seen.next_tokens],
     }

@@ -9,8 +9,8 @@ from pellucid.cli.alignment_drawing import LEGEND, draw_alignment
 
 if TYPE_CHECKING:
     from pellucid.inspection.checks import Check
-    from pellucid.inspection.labelled import LabelledArray
-    from pellucid.inspection.view import Table, View
+    from pellucid.inspection.labelled_array import LabelledArray
+    from pellucid.inspection.views.view import View, ViewTable
 
 __all__ = ["draw", "draw_checks", "draw_table", "show_view"]
 
@@ -26,8 +26,8 @@ def show_view(view: "View", precision: str | None = None, head: int | None = Non
     console.data(f"{view.title}  ({view.arrays[0].name}{f', {precision}' if precision else ''})")
     for line in draw_table(view.table) if view.table else draw(view.arrays[0], head):
         console.data(line)
-    console.say("")
-    console.say(view.reading)
+    console.log("")
+    console.log(view.reading)
 
 
 def draw(array: "LabelledArray", head: int | None = None, columns: int | None = None) -> list[str]:
@@ -55,7 +55,7 @@ def draw(array: "LabelledArray", head: int | None = None, columns: int | None = 
     if len(array.axes) == 1:
         (axis,) = array.axes
         rows = [[label, float(value)] for label, value in zip(axis.labels, array.values, strict=True)]
-        return [*lines, *console.table_lines([axis.name, array.unit], rows)]
+        return [*lines, *console.format_table([axis.name, array.unit], rows)]
     down, across = array.axes
     if array.unit == "share" and array.values.min(initial=0) >= 0:
         weights = {
@@ -73,7 +73,7 @@ def draw(array: "LabelledArray", head: int | None = None, columns: int | None = 
     return [*lines, *_blocks(headers, rows, columns)]
 
 
-def draw_table(table: "Table") -> list[str]:
+def draw_table(table: "ViewTable") -> list[str]:
     """Return the lines of a table, in blocks if it is wider than the terminal; of a long one its beginning."""
     rows = [[_cell(value) for value in row[:_MOST_PLACES]] for row in table.rows[:_MOST_ROWS]]
     sizes = ((_MOST_ROWS, len(table.rows), "rows"), (_MOST_PLACES, len(table.headers), "columns"))
@@ -105,7 +105,7 @@ def _first(shown: int, count: int, name: str) -> str:
 def _blocks(headers: Sequence[str], rows: Sequence[Sequence[Any]], columns: int) -> list[str]:
     """Lay a table out in blocks that fit, each with the first column."""
     widths = [
-        max(console.width(str(cell)) for cell in [header, *(row[i] for row in rows)])
+        max(console.display_width(str(cell)) for cell in [header, *(row[i] for row in rows)])
         for i, header in enumerate(headers)
     ]
     lines: list[str] = []
@@ -117,7 +117,7 @@ def _blocks(headers: Sequence[str], rows: Sequence[Sequence[Any]], columns: int)
             stop += 1
         chosen = [0, *range(at, stop)]
         lines += [""] if lines else []
-        lines += console.table_lines([headers[i] for i in chosen], [[row[i] for i in chosen] for row in rows])
+        lines += console.format_table([headers[i] for i in chosen], [[row[i] for i in chosen] for row in rows])
         at = max(stop, at + 1)
     return lines
 

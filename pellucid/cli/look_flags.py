@@ -10,7 +10,7 @@ from pellucid.errors import UsageError
 
 __all__ = ["DEFAULT_PICTURE", "PictureFlags"]
 
-FORMS = (".html", ".png", ".svg", ".json")
+FORMATS = (".html", ".png", ".svg", ".json")
 
 
 @Parameter(name="*")
@@ -38,19 +38,19 @@ class PictureFlags:
         """Whether a page with every view is asked for."""
         return self.output is not None and self.output.suffix.lower() == ".html" and not self.view
 
-    def refuse_unknown(self) -> None:
+    def reject_unknown(self) -> None:
         """Make sure, before anything is loaded, that there is such a view, and a form for the file.
 
         Raises:
             UsageError: if there is not.
         """
-        self.refuse_unknown_form()
+        self.reject_unknown_format()
         if self.view:
-            from pellucid.inspection.views import kind_of
+            from pellucid.inspection.views.catalogue import view_type_of
 
-            kind_of(self.view).refuse(self.view, self.layer, self.head)
+            view_type_of(self.view).reject_unsupported(self.view, self.layer, self.head)
 
-    def refuse_without_view(self) -> None:
+    def reject_without_view(self) -> None:
         """Make sure that no layer and no head is named where the picture is of the whole run.
 
         Raises:
@@ -62,15 +62,15 @@ class PictureFlags:
                     f"what a change does is not of one {name}", where=f"--{name}", hint="Name a view with --view."
                 )
 
-    def refuse_unknown_form(self) -> None:
+    def reject_unknown_format(self) -> None:
         """Make sure that there is a form for the file.
 
         Raises:
             UsageError: if there is not.
         """
-        if self.output is not None and self.output.suffix.lower() not in FORMS:
+        if self.output is not None and self.output.suffix.lower() not in FORMATS:
             raise UsageError(
-                f"expected a file name that ends in {', '.join(FORMS)}, got {self.output.name}",
+                f"expected a file name that ends in {', '.join(FORMATS)}, got {self.output.name}",
                 where=f"--output {self.output}",
             )
 

@@ -15,8 +15,8 @@ def show_words(folder: Path, text: str, picture: PictureFlags, check: bool, as_j
     for name, value in (("--layer", picture.layer), ("--head", picture.head)):
         if value is not None:
             raise UsageError("word vectors have no layers and no heads", where=name)
-    picture.refuse_unknown_form()
-    from pellucid.word2vec.vectors import WordVectors
+    picture.reject_unknown_format()
+    from pellucid.word_vectors.vectors import WordVectors
 
     seen = WordVectors.load(folder).look(text)
     if check:
@@ -28,10 +28,12 @@ def show_words(folder: Path, text: str, picture: PictureFlags, check: bool, as_j
         return
     if picture.output is not None:
         seen.save(picture.output, picture.view, dark=picture.dark)
-        console.say(f"{picture.output} written")
+        console.log(f"{picture.output} written")
         return
-    shown = seen.view(picture.view)
+    escape_field = seen.view(picture.view)
     if as_json:
-        console.data_json({"text": seen.text, "tokens": [one.as_dict() for one in seen.tokens], **shown.as_dict()})
+        console.data_json(
+            {"text": seen.text, "tokens": [one.as_dict() for one in seen.tokens], **escape_field.as_dict()}
+        )
         return
-    show_view(shown)
+    show_view(escape_field)

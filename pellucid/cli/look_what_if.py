@@ -12,7 +12,7 @@ from pellucid.cli.look_flags import PictureFlags
 if TYPE_CHECKING:
     from pellucid.inspection.effect import Effect
     from pellucid.inspection.look import Look
-    from pellucid.inspection.view import View
+    from pellucid.inspection.views.view import View
 
 __all__ = ["show_what_if"]
 
@@ -27,13 +27,13 @@ def show_what_if(
     flags: ModelFlags,
 ) -> None:
     """Run a model plainly and edited; draw, write or print the difference, or a view of the edited run."""
-    picture.refuse_without_view()
-    from pellucid.generation.load import load
-    from pellucid.inspection.edits_in_words import edited
-    from pellucid.inspection.pages import write_page
-    from pellucid.inspection.view import Asked
-    from pellucid.inspection.views import save_view, view_of, what_of
-    from pellucid.inspection.views_of_edits import edit_view
+    picture.reject_without_view()
+    from pellucid.inspection.edit_commands import apply_edits
+    from pellucid.inspection.views.catalogue import build_view, save_view, taps_for_view
+    from pellucid.inspection.views.pages import write_page
+    from pellucid.inspection.views.view import ViewRequest
+    from pellucid.inspection.views.what_if import edit_view
+    from pellucid.loading import load
 
     model: Any = load(folder, device=flags.device, precision=flags.precision)
     given = {} if target is None else {"target": target}
@@ -42,24 +42,24 @@ def show_what_if(
         found: Look = model.look(other, what=what)
         return found
 
-    run = edited(model.what_if(text, **given), edits, look_at)
-    effect = run.run(what_of(model.model, picture.view) if picture.view else None)
-    for note in effect.before.written.notes:
+    run = apply_edits(model.what_if(text, **given), edits, look_at)
+    effect = run.run(taps_for_view(model.model, picture.view) if picture.view else None)
+    for note in effect.before.encoded.notes:
         console.warn(note)
-    asked = Asked(effect.after, picture.layer, picture.head, None, folder)
-    shown = view_of(asked, picture.view) if picture.view else edit_view(effect)
+    request = ViewRequest(effect.after, picture.layer, picture.head, None, folder)
+    shown = build_view(request, picture.view) if picture.view else edit_view(effect)
     if picture.output is None:
         _tell(effect, shown, picture.head, as_json)
         return
     if picture.is_page_of_all:
         write_page(picture.output, effect.after, [shown])
     elif picture.view:
-        save_view(asked, picture.output, picture.view, dark=picture.dark)
+        save_view(request, picture.output, picture.view, dark=picture.dark)
     else:
-        from pellucid.inspection.charts import save_chart
+        from pellucid.inspection.views.charts import save_chart
 
         save_chart(shown.chart(), picture.output, dark=picture.dark)
-    console.say(f"{picture.output} written")
+    console.log(f"{picture.output} written")
 
 
 def _tell(effect: "Effect", shown: "View", head: int | None, as_json: bool) -> None:
@@ -72,4 +72,4 @@ def _tell(effect: "Effect", shown: "View", head: int | None, as_json: bool) -> N
         console.data(f"before  {effect.text_before}")
         console.data(f"after   {effect.text_after}")
     console.data("")
-    show_view(shown, effect.after.subject.precision, head)
+    show_view(shown, effect.after.inspected.precision, head)

@@ -7,9 +7,9 @@ from pellucid.corpus.raw_pairs import RawPair
 from pellucid.corpus.reading import read_pairs
 from pellucid.errors import UserError
 
-__all__ = ["MENDED", "usable_pairs"]
+__all__ = ["AUTO_FIXED", "usable_pairs"]
 
-MENDED = frozenset({"bom", "line-separator"})
+AUTO_FIXED = frozenset({"bom", "line-separator"})
 """Faults that the reader has mended already."""
 
 
@@ -22,12 +22,12 @@ def usable_pairs(
         UserError: at the first pair that cannot be read, with file and line.
     """
     for pair in read_pairs(sources, source_lang, target_lang):
-        for fault in pair.faults:
-            if fault.check not in MENDED:
+        for issue in pair.issues:
+            if issue.check not in AUTO_FIXED:
                 names = " ".join(map(str, sources))
                 raise UserError(
-                    fault.message,
-                    where=str(fault.place),
+                    issue.message,
+                    where=str(issue.location),
                     hint=f"Mend the file, or let `pellucid doctor {names} --fix clean.tsv` leave the line out.",
                 )
         yield pair

@@ -27,13 +27,19 @@ def recipe_settings(
         lm: List those of a language model's recipe.
         as_json: Print one JSON object, a list of name, value and description.
     """
-    from pellucid.training.recipe import LanguageModelRecipe, Recipe, TranslatorRecipe, load_recipe, setting_names
+    from pellucid.training.recipe import (
+        LanguageModelRecipe,
+        Recipe,
+        TranslatorRecipe,
+        load_recipe,
+        setting_descriptions,
+    )
 
     kind: type[Recipe] = LanguageModelRecipe if lm else TranslatorRecipe
     chosen = load_recipe(recipe, settings, kind).model_dump(mode="json")
     rows = [
         {"name": name, "value": chosen[name.split(".")[0]][name.split(".")[1]], "description": description}
-        for name, description in setting_names(kind).items()
+        for name, description in setting_descriptions(kind).items()
     ]
     if as_json:
         console.data_json(rows)

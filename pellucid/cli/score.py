@@ -12,8 +12,8 @@ from pellucid.cli.documents import DEFAULT_TEXTS, TextOptions
 from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, ModelFlags
 from pellucid.cli.pairs import usable_pairs
 from pellucid.cli.score_texts import score_texts
-from pellucid.corpus.counts import counted
 from pellucid.errors import UsageError
+from pellucid.plurals import pluralize
 from pellucid.storage.model_folder import read_config
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _pair_scores(
     folder: Path, files: Sequence[Path], source_lang: str | None, target_lang: str | None, flags: ModelFlags
 ) -> "Iterator[TextScore]":
     """Yield the scores of the pairs of the files; say at the end what they sum to."""
-    from pellucid.evaluation.scoring import score_pairs
+    from pellucid.evaluation.pair_scores import score_pairs
     from pellucid.generation.load_translator import load_translator
 
     translator = load_translator(folder, device=flags.device, precision=flags.precision)
@@ -78,13 +78,13 @@ def _pair_scores(
     total, tokens, count = 0.0, 0, 0
     with console.progress("Scoring", unit="pairs") as bar:
         while chunk := list(islice(pairs, _CHUNK)):
-            places = [(pair.source_place, pair.target_place) for pair in chunk]
-            for found in score_pairs(translator, [(pair.source, pair.target) for pair in chunk], places=places):
+            locations = [(pair.source_location, pair.target_location) for pair in chunk]
+            for found in score_pairs(translator, [(pair.source, pair.target) for pair in chunk], locations=locations):
                 yield found
                 count, total, tokens = count + 1, total + found.total, tokens + len(found.tokens)
             bar.advance(len(chunk))
     if tokens:
-        console.say(f"{counted(count, 'pair')}, {counted(tokens, 'token')}: {-total / tokens:.4f} nats a token")
+        console.log(f"{pluralize(count, 'pair')}, {pluralize(tokens, 'token')}: {-total / tokens:.4f} nats a token")
 
 
 def _print(scores: "Iterator[TextScore]", as_json: bool) -> None:

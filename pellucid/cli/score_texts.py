@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from pellucid.cli import console
 from pellucid.cli.documents import TextOptions, usable_documents
-from pellucid.corpus.counts import counted
 from pellucid.errors import UsageError
+from pellucid.plurals import pluralize
 
 if TYPE_CHECKING:
-    from pellucid.generation.generate import LanguageModel
     from pellucid.generation.text_score import TextScore
+    from pellucid.language_model import LanguageModel
 
 __all__ = ["score_texts"]
 
@@ -24,14 +24,14 @@ def score_texts(
     options: TextOptions,
 ) -> "Iterator[TextScore]":
     """Yield the scores of the documents of the files, or of one text after another; say at the end what they sum to."""
-    from pellucid.evaluation import text_loss
-
     if bool(files) == (text is not None):
         raise UsageError("expected files or --text", hint="Name text files, or give one of the two.")
     if given and text is None:
         raise UsageError("--given stands before --text", hint="In a .jsonl file each line may have a prompt.")
+    from pellucid.evaluation import perplexity
+
     found = (
-        text_loss.score_texts(model, usable_documents(files, options), stride=options.stride)
+        perplexity.score_texts(model, usable_documents(files, options), stride=options.stride)
         if text is None
         else iter([model.score(text, given, stride=options.stride)])
     )
@@ -42,5 +42,7 @@ def score_texts(
             count, total, tokens = count + 1, total + one.total, tokens + len(one.tokens)
             bar.advance()
     if tokens:
-        ends = "end tokens included" if text is None and text_loss.scores_ends(model) else "no end token"
-        console.say(f"{counted(count, 'text')}, {counted(tokens, 'token')}, {ends}: {-total / tokens:.4f} nats a token")
+        ends = "end tokens included" if text is None and perplexity.scores_end_tokens(model) else "no end token"
+        console.log(
+            f"{pluralize(count, 'text')}, {pluralize(tokens, 'token')}, {ends}: {-total / tokens:.4f} nats a token"
+        )

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterator
 
-from pellucid.corpus.text_files import likely_encoding, read_lines
+from pellucid.corpus.text_files import guess_encoding, read_lines
 from pellucid.errors import UserError
 
 __all__ = ["is_interactive", "text_lines"]
@@ -38,7 +38,7 @@ def text_lines(file: str | None) -> Iterator[str]:
             raise UserError(
                 f"not UTF-8: byte {error.start + 1} of the line is 0x{line[error.start]:02x}",
                 where=f"{name}:{number}",
-                hint=f"Convert the text, as in `iconv -f {likely_encoding(line)} -t UTF-8`; the lines before are fine.",
+                hint=f"Convert the text, as in `iconv -f {guess_encoding(line)} -t UTF-8`; the lines before are fine.",
             ) from error
 
 

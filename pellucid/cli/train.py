@@ -8,13 +8,13 @@ from cyclopts import Parameter
 
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_TRAINING_FLAGS, Settings, TrainingFlags
-from pellucid.cli.stopping import STOPPED, Stop
+from pellucid.cli.interrupt import EXIT_INTERRUPTED, Interrupt
 from pellucid.errors import UsageError
 
 if TYPE_CHECKING:
     from pellucid.training.state import Step, Validation
 
-__all__ = ["given_settings", "show_training", "translator", "what_is_kept"]
+__all__ = ["explain_interrupt", "given_settings", "show_training", "translator"]
 
 _NAME = 12  # columns for what a sample's text is
 
@@ -72,11 +72,11 @@ def translator(
         resume=resume,
         overwrite=overwrite,
         device=flags.device,
-        talk=console.say,
+        log=console.log,
     )
-    code = show_training(run, lambda begun: what_is_kept(output, resume, overwrite, begun))
+    code = show_training(run, lambda begun: explain_interrupt(output, resume, overwrite, begun))
     if code == 0:
-        console.say(f'Try it: pellucid translate {output} --text "…"')
+        console.log(f'Try it: pellucid translate {output} --text "…"')
     return code
 
 
@@ -90,7 +90,7 @@ def given_settings(settings: Settings, flags: TrainingFlags) -> dict[str, object
     return given
 
 
-def show_training(run: Iterator["Step"], what_is_kept: Callable[[bool], str]) -> int:
+def show_training(run: Iterator["Step"], explain_interrupt: Callable[[bool], str]) -> int:
     """Take a run to its end, or to Ctrl-C, and show how it goes.
 
     Before the first step Ctrl-C breaks off at once; later it waits for the end of the step, and writes a checkpoint; a
@@ -102,32 +102,34 @@ def show_training(run: Iterator["Step"], what_is_kept: Callable[[bool], str]) ->
     Returns:
         The exit code, 0 or 130.
     """
-    stop = Stop("Stopping after this step, with a checkpoint")
-    with stop.heeded(), console.progress("Training", 100, "%") as bar:
+    stop = Interrupt("Stopping after this step, with a checkpoint")
+    with stop.handled(), console.progress("Training", 100, "%") as bar:
         try:
             for step in run:
-                stop.waits = True
+                stop.deferred = True
                 bar.update(round(100 * step.progress, 1), _note(step))
                 if step.validation is not None:
                     _say_validation(step, step.validation)
-                if stop.asked:
+                if stop.requested:
                     run.close()  # type: ignore[attr-defined]  # a generator: closing it writes a checkpoint
-                    console.say(f"Stopped after step {step.step:,}: {what_is_kept(True)}.")
-                    return STOPPED
+                    console.log(f"Stopped after step {step.step:,}: {explain_interrupt(True)}.")
+                    return EXIT_INTERRUPTED
         except KeyboardInterrupt:
-            console.say(f"Stopped{'' if stop.waits else ' before the first step'}: {what_is_kept(stop.waits)}.")
-            return STOPPED
+            console.log(
+                f"Stopped{'' if stop.deferred else ' before the first step'}: {explain_interrupt(stop.deferred)}."
+            )
+            return EXIT_INTERRUPTED
     return 0
 
 
-def what_is_kept(output: Path, resume: bool, overwrite: bool, begun: bool) -> str:
+def explain_interrupt(output: Path, resume: bool, overwrite: bool, begun: bool) -> str:
     """Say what is kept of a run that Ctrl-C stopped, and how it goes on; `begun` once a step was made."""
-    from pellucid.storage.checkpoints import latest_checkpoint, step_of
+    from pellucid.storage.checkpoints import checkpoint_step, latest_checkpoint
 
     same = f"the same command {'without --overwrite and ' if overwrite else ''}with --resume"
     newest = latest_checkpoint(output)
     if newest is not None and (resume or begun):
-        return f"the checkpoint of step {step_of(newest):,} is kept, and {same} goes on from there"
+        return f"the checkpoint of step {checkpoint_step(newest):,} is kept, and {same} goes on from there"
     if overwrite:
         stays = f" and {output} stays as it was" if newest is not None else ""
         return f"nothing is kept{stays}; the same command starts over"
@@ -150,8 +152,8 @@ def _say_validation(step: "Step", found: "Validation") -> None:
     scores = "" if found.bleu is None else f", BLEU {found.bleu:.1f}, chrF {found.chrf:.1f}"
     scores += "" if found.bits_per_byte is None else f", {found.bits_per_byte:.3f} bits per byte"
     best = ", best so far" if found.is_best else ""
-    console.say(f"{step.progress:4.0%}  step {step.step:,}: validation loss {found.loss:.3f}{scores}{best}")
+    console.log(f"{step.progress:4.0%}  step {step.step:,}: validation loss {found.loss:.3f}{scores}{best}")
     for name, text in (found.sample or {}).items():
         for line in text.split("\n"):
-            console.say(f"      {name:>{_NAME}}: {line}" if name else f"      {'':>{_NAME}}  {line}")
+            console.log(f"      {name:>{_NAME}}: {line}" if name else f"      {'':>{_NAME}}  {line}")
             name = ""

@@ -7,7 +7,7 @@ from cyclopts import Parameter
 
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_TRAINING_FLAGS, Settings, TrainingFlags
-from pellucid.cli.train import given_settings, show_training, what_is_kept
+from pellucid.cli.train import explain_interrupt, given_settings, show_training
 from pellucid.errors import UsageError
 
 __all__ = ["lm"]
@@ -61,9 +61,9 @@ def lm(
         resume=resume,
         overwrite=overwrite,
         device=flags.device,
-        talk=console.say,
+        log=console.log,
     )
-    code = show_training(run, lambda begun: what_is_kept(output, resume, overwrite, begun))
+    code = show_training(run, lambda begun: explain_interrupt(output, resume, overwrite, begun))
     if code == 0:
-        console.say(f'Try it: pellucid generate {output} "…"')
+        console.log(f'Try it: pellucid generate {output} "…"')
     return code

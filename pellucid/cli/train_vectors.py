@@ -13,16 +13,16 @@ from cyclopts import Parameter
 
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_FLAGS, Flags
-from pellucid.cli.stopping import STOPPED, Stop
-from pellucid.cli.vector_files import Form, check_new, opened, size_of
+from pellucid.cli.interrupt import EXIT_INTERRUPTED, Interrupt
+from pellucid.cli.vector_files import Form, check_output, open_vectors, total_size
 from pellucid.cli.vector_settings import DEFAULT_SETTINGS, VectorSettings
 from pellucid.cli.vectors_run import VectorsRun
 from pellucid.errors import UsageError, UserError
 from pellucid.storage.files import write_error
 
 if TYPE_CHECKING:
-    from pellucid.word2vec import Format, VectorsConfig, WordVectors
-    from pellucid.word2vec.training import Training
+    from pellucid.word_vectors import Format, VectorsConfig, WordVectors
+    from pellucid.word_vectors.training import VectorsTraining
 
 __all__ = ["vectors"]
 
@@ -57,16 +57,16 @@ def vectors(
     """
     if not text:
         raise UsageError("no text was given", where="pellucid train vectors", hint="Name a file, a sentence a line.")
-    form = check_new(output, to, overwrite, resume)
+    form = check_output(output, to, overwrite, resume)
     if any(os.path.realpath(output) == os.path.realpath(file) for file in text):
         raise UserError(f"{output} is the text to learn from", where=str(output), hint="Name another file with `-o`.")
-    from pellucid.word2vec.config import vectors_config
-    from pellucid.word2vec.train_vectors import inherited
+    from pellucid.word_vectors.config import vectors_config
+    from pellucid.word_vectors.train_vectors import inherit_settings
 
-    start = None if start_from is None else opened(start_from)
-    config = vectors_config(settings.given() if start is None else {**inherited(start), **settings.given()})
-    stop = Stop("Stopping here, with the vectors as they are")
-    with _work_folder(output) as folder, stop.heeded():
+    start = None if start_from is None else open_vectors(start_from)
+    config = vectors_config(settings.given() if start is None else {**inherit_settings(start), **settings.given()})
+    stop = Interrupt("Stopping here, with the vectors as they are")
+    with _work_folder(output) as folder, stop.handled():
         training = _begun(list(text), config, folder, start, form, flags.threads)
         run = VectorsRun(training, output if form == "native" else None, text)
         if resume:
@@ -75,10 +75,10 @@ def vectors(
         made = training.vectors()
         _save(made, output, form, run, may_replace=overwrite or resume)
     if run.can_go_on:
-        console.say("The same command with --resume (and without --overwrite) goes on.")
-    console.say(f"{output}: {len(made):,} words, {made.d} numbers each")
-    console.say(f"Try it: pellucid vectors similar {output} {made.words[min(100, len(made) - 1)]}")
-    return STOPPED if run.stopped else 0
+        console.log("The same command with --resume (and without --overwrite) goes on.")
+    console.log(f"{output}: {len(made):,} words, {made.dim} numbers each")
+    console.log(f"Try it: pellucid vectors similar {output} {made.words[min(100, len(made) - 1)]}")
+    return EXIT_INTERRUPTED if run.stopped else 0
 
 
 def _begun(
@@ -88,29 +88,29 @@ def _begun(
     start: "WordVectors | None",
     form: "Format",
     threads: int | None,
-) -> "Training":
+) -> "VectorsTraining":
     """Read the text and return a training on it.
 
     Raises:
         UserError: before the training, if the form to write cannot hold a word.
     """
-    from pellucid.word2vec import Vocabulary
-    from pellucid.word2vec.doubts import doubts_about
-    from pellucid.word2vec.files import check_words
-    from pellucid.word2vec.train_vectors import encoded_for
-    from pellucid.word2vec.training import Training
+    from pellucid.word_vectors import Vocabulary
+    from pellucid.word_vectors.files import check_words
+    from pellucid.word_vectors.sanity_checks import check_text
+    from pellucid.word_vectors.train_vectors import encode_for_training
+    from pellucid.word_vectors.training import VectorsTraining
 
-    with console.progress("Reading", size_of(text), "bytes") as bar:
-        encoded = encoded_for(text, config, folder, start, bar.advance)
-    console.say(
-        f"{encoded.words_read:,} words, {encoded.different:,} different, {len(encoded.words):,} of them "
+    with console.progress("Reading", total_size(text), "bytes") as bar:
+        encoded = encode_for_training(text, config, folder, start, bar.advance)
+    console.log(
+        f"{encoded.words_read:,} words, {encoded.distinct:,} different, {len(encoded.words):,} of them "
         f"at least {config.min_count} times; {len(encoded.ids):,} sentences"
     )
     words = encoded.words if start is None else dict.fromkeys([*start.words, *encoded.words])
     check_words(Vocabulary.of(words), form)
-    training = Training(encoded, config, threads=threads, start=start)
+    training = VectorsTraining(encoded, config, threads=threads, start=start)
     _say_what_is_shared(training)
-    for doubt in doubts_about(encoded, config):
+    for doubt in check_text(encoded, config):
         console.warn(doubt)
     with console.progress("Fetching machine code (compiled at the first training on a machine, some twenty seconds)"):
         training.prepare()
@@ -119,8 +119,8 @@ def _begun(
 
 def _save(made: "WordVectors", output: Path, form: "Format", run: VectorsRun, may_replace: bool) -> None:
     """Write the vectors, or, where that is refused, keep them in another place and say where."""
-    from pellucid.storage.files import new_folder
-    from pellucid.word2vec.files.native import check_native_place, write_native
+    from pellucid.storage.files import atomic_folder
+    from pellucid.word_vectors.files.native_format import check_native_path, write_native
 
     try:
         if not may_replace and (output / "config.json" if form == "native" else output).is_file():
@@ -129,8 +129,8 @@ def _save(made: "WordVectors", output: Path, form: "Format", run: VectorsRun, ma
             if form != "native":
                 made.save(output, form)
                 return
-            check_native_place(output)
-            with new_folder(output, replace=True) as temporary:
+            check_native_path(output)
+            with atomic_folder(output, replace=True) as temporary:
                 write_native(made, temporary)
                 run.leave_records(temporary)
     except UserError:
@@ -144,13 +144,13 @@ def _save(made: "WordVectors", output: Path, form: "Format", run: VectorsRun, ma
         raise
 
 
-def _say_what_is_shared(training: "Training") -> None:
+def _say_what_is_shared(training: "VectorsTraining") -> None:
     """Say how much of the vectors to go on with the text has a use for."""
     start, words = training.start, len(training.text.words)
     if start is None:
         return
     lacking = " (output vectors there are none)" if start.output_vectors is None else ""
-    console.say(
+    console.log(
         f"{training.matched:,} of the text's {words:,} words go on from vectors there are{lacking}; the rest is new"
     )
     if training.matched < words / 10:

@@ -13,13 +13,13 @@ from cyclopts import Parameter
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, ModelFlags
 from pellucid.cli.text_lines import is_interactive, text_lines
-from pellucid.corpus.counts import counted
 from pellucid.errors import UsageError
-from pellucid.storage.files import new_file
+from pellucid.plurals import pluralize
+from pellucid.storage.files import atomic_file
 
 if TYPE_CHECKING:
-    from pellucid.generation.translate import Translator
     from pellucid.generation.translation import Translation
+    from pellucid.translator import Translator
 
 __all__ = ["SearchOptions", "translate"]
 
@@ -139,9 +139,9 @@ def translate(
     notices = _Notices()
     interactive = is_interactive(file)
     if interactive:
-        console.say("Type a line to translate it; Ctrl-D ends.")
+        console.log("Type a line to translate it; Ctrl-D ends.")
     with ExitStack() as stack:
-        out = None if output is None else stack.enter_context(new_file(output))
+        out = None if output is None else stack.enter_context(atomic_file(output))
         bar = stack.enter_context(console.progress("Translating", unit="lines"))
         lines = text_lines(file)
         number = 0
@@ -183,7 +183,7 @@ def _translate_text(
     plain = not (form.as_json or form.confidence or form.alignment or form.n_best > 1)
     lines = [found.text] if plain else form.lines(found, 1)
     with ExitStack() as stack:
-        out = None if output is None else stack.enter_context(new_file(output))
+        out = None if output is None else stack.enter_context(atomic_file(output))
         for line in lines:
             _write(line, out)
 
@@ -204,7 +204,7 @@ class _Notices:
 
     def sum_up(self) -> None:
         if self.told > _TOLD:
-            console.warn(f"{self.told:,} warnings about {counted(self.lines, 'line')}; --json has all of them")
+            console.warn(f"{self.told:,} warnings about {pluralize(self.lines, 'line')}; --json has all of them")
 
 
 def _one_line(text: str) -> str:

@@ -13,12 +13,12 @@ from pellucid.cli import console
 from pellucid.errors import UsageError, UserError
 
 if TYPE_CHECKING:
-    from pellucid.word2vec import Format, WordVectors
+    from pellucid.word_vectors import Format, WordVectors
 
-__all__ = ["DEFAULT_FILE", "FileOptions", "Form", "check_new", "opened", "shown", "size_of"]
+__all__ = ["DEFAULT_FILE", "FileOptions", "Form", "check_output", "escape_field", "open_vectors", "total_size"]
 
 Form = Literal["native", "word2vec-text", "word2vec-binary", "glove", "fasttext"]
-"""The same as `pellucid.word2vec.Format`, which would load NumPy before there is anything to read."""
+"""The same as `pellucid.word_vectors.Format`, which would load NumPy before there is anything to read."""
 
 _Switch = Annotated[bool, Parameter(negative="")]
 
@@ -44,11 +44,11 @@ class FileOptions:
 DEFAULT_FILE = FileOptions()
 
 
-def opened(path: Path, options: FileOptions = DEFAULT_FILE) -> WordVectors:
+def open_vectors(path: Path, options: FileOptions = DEFAULT_FILE) -> WordVectors:
     """Read vectors; what is odd about the file is told as warnings."""
-    from pellucid.word2vec.files import read_vectors
+    from pellucid.word_vectors.files import read_vectors
 
-    with console.progress(f"Reading {path.name}", size_of([path]), "bytes") as bar:
+    with console.progress(f"Reading {path.name}", total_size([path]), "bytes") as bar:
         vectors = read_vectors(
             path,
             options.format,
@@ -57,17 +57,17 @@ def opened(path: Path, options: FileOptions = DEFAULT_FILE) -> WordVectors:
             float16=options.float16,
             on_progress=bar.advance,
         )
-    for oddity in vectors.report.oddities if vectors.report else ():
-        console.warn(f"{oddity.message} ({oddity.place})")
+    for problem in vectors.report.problems if vectors.report else ():
+        console.warn(f"{problem.message} ({problem.place})")
     return vectors
 
 
-def shown(word: str) -> str:
+def escape_field(word: str) -> str:
     r"""Return a word as a field of a line: a tab or a line end in it is written as `\t`, `\n` or `\r`."""
     return word.replace("\t", r"\t").replace("\n", r"\n").replace("\r", r"\r")
 
 
-def size_of(files: Sequence[Path]) -> int | None:
+def total_size(files: Sequence[Path]) -> int | None:
     """Return how many bytes there are to read; None if nobody knows, since a file is packed or cannot be read."""
     if any(file.suffix.lower() in (".gz", ".xz", ".zst") for file in files):
         return None
@@ -77,7 +77,7 @@ def size_of(files: Sequence[Path]) -> int | None:
         return None
 
 
-def check_new(output: Path, form: Form | None, overwrite: bool, resume: bool = False) -> Format:
+def check_output(output: Path, form: Form | None, overwrite: bool, resume: bool = False) -> Format:
     """Return the form that vectors are written in, by the output's name unless given.
 
     Raises:
@@ -85,10 +85,10 @@ def check_new(output: Path, form: Form | None, overwrite: bool, resume: bool = F
         UsageError: if the form has no place for checkpoints to go on from.
     """
     from pellucid.storage.checkpoints import latest_checkpoint
-    from pellucid.word2vec.files import check_place, format_by_name
+    from pellucid.word_vectors.files import check_output_path, format_from_name
 
-    chosen = form or format_by_name(output)
-    check_place(output, chosen)
+    chosen = form or format_from_name(output)
+    check_output_path(output, chosen)
     if resume:
         _check_begun(output, chosen, overwrite)
         return chosen
@@ -129,7 +129,7 @@ def _check_begun(output: Path, form: Format, overwrite: bool) -> None:
             where=str(output),
             hint=f"To train them on more text, name another folder with `-o` and add `--from {output}`.",
         )
-    console.say(f"{output} has no checkpoint yet: starting from the beginning.")
+    console.log(f"{output} has no checkpoint yet: starting from the beginning.")
 
 
 def _stopped_at(output: Path) -> float | None:

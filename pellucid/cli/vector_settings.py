@@ -89,16 +89,16 @@ class VectorSettings:
     """Train as many parts side by side as there are threads, one alone in place: faster, but the vectors then depend on
     the number of threads."""
 
-    desks: int | None = None
+    workers: int | None = None
     """Parts of the text trained side by side, and the most threads that help (4); the vectors depend on it."""
 
-    part_words: int | None = None
+    shard_words: int | None = None
     """Words a part has (by the size of the text)."""
 
     def given(self) -> dict[str, object]:
         """Return the settings that were given, by their names in `VectorsConfig`."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {"d" if name == "dimension" else name: value for name, value in values.items() if value is not None}
+        return {"dim" if name == "dimension" else name: value for name, value in values.items() if value is not None}
 
 
 DEFAULT_SETTINGS = VectorSettings()

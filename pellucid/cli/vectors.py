@@ -11,11 +11,11 @@ from cyclopts import Parameter
 
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_FLAGS, Flags
-from pellucid.cli.vector_files import DEFAULT_FILE, FileOptions, Form, check_new, opened, shown
+from pellucid.cli.vector_files import DEFAULT_FILE, FileOptions, Form, check_output, escape_field, open_vectors
 from pellucid.errors import UsageError
 
 if TYPE_CHECKING:
-    from pellucid.word2vec import Neighbour, WordVectors
+    from pellucid.word_vectors import Neighbour, WordVectors
 
 __all__ = ["SearchOptions", "align", "analogy", "axis", "bias", "convert", "odd_one_out", "similar"]
 
@@ -64,7 +64,7 @@ def similar(
     """
     if not words:
         raise UsageError("no word was given", where="pellucid vectors similar")
-    asked = opened(vectors, file)
+    asked = open_vectors(vectors, file)
     queries: list[str | Sequence[str]] = [list(words)] if together else list(words)
     found = asked.similar_batch(
         queries, search.number, exclude_query=not search.include_query, restrict=search.restrict
@@ -100,7 +100,7 @@ def analogy(
         method: How a word is scored: 3CosAdd is the cosine with b − a + c, 3CosMul weighs the three by ratio.
         as_json: Print one JSON object: question, method, answers (word and score).
     """
-    found = opened(vectors, file).analogy(
+    found = open_vectors(vectors, file).analogy(
         a, b, c, search.number, method=method, exclude_query=not search.include_query, restrict=search.restrict
     )
     if as_json:
@@ -124,9 +124,9 @@ def odd_one_out(
         words: Three words or more.
         as_json: Print one JSON object: odd, words (word and score, the odd one first).
     """
-    from pellucid.word2vec.analogies import agreement
+    from pellucid.word_vectors.analogies import rank_by_agreement
 
-    found = agreement(opened(vectors, file), words)[::-1]
+    found = rank_by_agreement(open_vectors(vectors, file), words)[::-1]
     if as_json:
         console.data_json({"odd": found[0].word, "words": _records(found)})
     else:
@@ -160,7 +160,7 @@ def axis(
         raise UsageError(
             "an axis has two ends", where="pellucid vectors axis", hint="Give words to --left and --right."
         )
-    between = opened(vectors, file).axis(left, right)
+    between = open_vectors(vectors, file).axis(left, right)
     if words:
         found = between.positions(words)
     else:
@@ -169,7 +169,7 @@ def axis(
     if as_json:
         console.data_json({"left": left, "right": right, "positions": _records(found)})
     else:
-        console.say(f"− is {', '.join(left)}, + is {', '.join(right)}")
+        console.log(f"− is {', '.join(left)}, + is {', '.join(right)}")
         _show(found)
 
 
@@ -218,12 +218,12 @@ def bias(
             raise UsageError("--pairs does not go with --x --y --a --b", where="pellucid vectors bias")
         if not words:
             raise UsageError("no word to score was given", where="pellucid vectors bias")
-        _ripa(opened(vectors, file), words, pairs, as_json)
+        _ripa(open_vectors(vectors, file), words, pairs, as_json)
         return
     if words:
         raise UsageError(f"unexpected word {words[0]}", where="pellucid vectors bias", hint="WEAT takes groups only.")
     first, second, one, other = (group or [] for group in groups)
-    found = opened(vectors, file).weat(
+    found = open_vectors(vectors, file).weat(
         first, second, one, other, permutations=permutations, seed=seed, skip_unknown=skip_unknown
     )
     if found.skipped:
@@ -231,7 +231,7 @@ def bias(
     if as_json:
         console.data_json({"weat": found.as_dict()})
         return
-    console.say(f"the words' scores: + is nearer to {', '.join(one)}, − to {', '.join(other)}")
+    console.log(f"the words' scores: + is nearer to {', '.join(one)}, − to {', '.join(other)}")
     how = f"all {found.splits:,} splits" if found.exact else f"{found.splits:,} drawn splits"
     console.data(f"WEAT effect size {found.effect_size:.3f}, p = {found.p_value:.4g} ({how})")
     _show(found.scores)
@@ -270,13 +270,13 @@ def align(
     """
     if number < 1:
         raise UsageError(f"expected a number of words from 1 on, got {number}", where="--number")
-    form = None if output is None else check_new(output, None, overwrite)
-    earlier, later = opened(before, file), opened(after, file)
+    form = None if output is None else check_output(output, None, overwrite)
+    earlier, later = open_vectors(before, file), open_vectors(after, file)
     with console.progress("Aligning"):
         found = earlier.align(later, anchors=None if anchors is None else _words_of(anchors), peers=peers)
-    moved = [found.moved(word) for word in words] if words else found.most_moved(number)
+    moved = [found.moved(word) for word in words] if words else found.most_drifted(number)
     count = len(found.words)
-    console.say(
+    console.log(
         f"{count:,} shared words, mean change {found.change.mean():.3f}; by chance alone about {count / 1000:,.1f} of "
         "them would have a p below 0.001"
     )
@@ -285,9 +285,9 @@ def align(
     if as_json:
         console.data_json({**found.as_dict(0), "moved": [one._asdict() for one in moved]})
         return
-    console.say("word, change, p:")
+    console.log("word, change, p:")
     for one in moved:
-        console.data(f"{shown(one.word)}\t{one.change:.4f}\t{one.p_value:.4g}")
+        console.data(f"{escape_field(one.word)}\t{one.change:.4f}\t{one.p_value:.4g}")
 
 
 def convert(
@@ -314,8 +314,8 @@ def convert(
         escape: Write spaces and line ends in words as \s, \n …, where the form cannot hold them.
         overwrite: Replace word vectors that stand in the output folder, or the file.
     """
-    form = check_new(output, to, overwrite)
-    read = opened(vectors, file)
+    form = check_output(output, to, overwrite)
+    read = open_vectors(vectors, file)
     if to_float16 and form == "word2vec-binary":
         console.warn("two bytes a number: Pellucid reads it, gensim and word2vec do not")
     with console.progress("Writing"):
@@ -330,8 +330,8 @@ def convert(
         if value is not None and form != "native"
     ]
     if left_out:
-        console.say(f"{form} holds words and input vectors only; left out: {', '.join(left_out)}")
-    console.say(f"{output}: {len(read):,} words, {read.d} numbers each")
+        console.log(f"{form} holds words and input vectors only; left out: {', '.join(left_out)}")
+    console.log(f"{output}: {len(read):,} words, {read.dim} numbers each")
 
 
 def _ripa(vectors: WordVectors, words: Sequence[str], pairs: Sequence[str], as_json: bool) -> None:
@@ -344,7 +344,7 @@ def _ripa(vectors: WordVectors, words: Sequence[str], pairs: Sequence[str], as_j
         console.data_json({"ripa": found.as_dict()})
         return
     firsts, seconds = (", ".join(pair[side] for pair in split) for side in (0, 1))
-    console.say(f"the relation holds {found.explained:.0%} of what the pairs differ in; + is {firsts}, − is {seconds}")
+    console.log(f"the relation holds {found.explained:.0%} of what the pairs differ in; + is {firsts}, − is {seconds}")
     _show(found.scores)
 
 
@@ -361,4 +361,4 @@ def _records(found: Iterable[Neighbour]) -> list[dict[str, object]]:
 
 def _show(found: Iterable[Neighbour], before: Sequence[str] = ()) -> None:
     for word, score in found:
-        console.data("\t".join([*map(shown, [*before, word]), f"{score:.4f}"]))
+        console.data("\t".join([*map(escape_field, [*before, word]), f"{score:.4f}"]))

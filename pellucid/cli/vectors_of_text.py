@@ -10,15 +10,15 @@ from cyclopts import Parameter
 
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_FLAGS, Flags
-from pellucid.cli.stopping import STOPPED, Stop
-from pellucid.cli.vector_files import DEFAULT_FILE, FileOptions, opened, shown, size_of
+from pellucid.cli.interrupt import EXIT_INTERRUPTED, Interrupt
+from pellucid.cli.vector_files import DEFAULT_FILE, FileOptions, escape_field, open_vectors, total_size
 from pellucid.cli.vector_settings import DEFAULT_SETTINGS, VectorSettings
 from pellucid.errors import UsageError, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pellucid.word2vec import WordVectors
+    from pellucid.word_vectors import WordVectors
 
 __all__ = ["neighbours", "stability", "vector_map"]
 
@@ -74,18 +74,18 @@ def stability(
     if not words and not pairs and not any(groups):
         hint = "Give --words freedom, --pairs king:queen, or the groups --x --y --a --b."
         raise UsageError("nothing is asked about", where=where, hint=hint)
-    from pellucid.word2vec.stability import stability as stability_of
+    from pellucid.word_vectors.stability import stability as stability_of
 
     measures = _cosines(pairs or [])
     if any(groups):
         measures["WEAT"] = partial(_weat, groups=[group or [] for group in groups])
-    stop = Stop("Stopping after this training, with the intervals of those so far")
-    with stop.heeded(), console.progress("Training", runs, "runs") as bar:
+    stop = Interrupt("Stopping after this training, with the intervals of those so far")
+    with stop.handled(), console.progress("Training", runs, "runs") as bar:
 
         def count(run: int) -> bool:
             bar.advance()
-            stop.waits = run >= 1  # a second one gives intervals
-            return stop.asked
+            stop.deferred = run >= 1  # a second one gives intervals
+            return stop.requested
 
         found = stability_of(
             list(text),
@@ -99,23 +99,25 @@ def stability(
             on_run=count,
             **settings.given(),
         )
-    console.say(f"{found.runs} trainings on as many resamples of {found.documents:,} {found.document}")
+    console.log(f"{found.runs} trainings on as many resamples of {found.documents:,} {found.document}")
     if found.runs < _FEW_RUNS:
         console.warn(f"the bounds of {found.runs} runs are rough: {confidence:.0%} intervals want {_FEW_RUNS} or more")
     if as_json:
         console.data_json(found.as_dict())
-        return STOPPED if stop.asked else 0
+        return EXIT_INTERRUPTED if stop.requested else 0
     if found.neighbours:
-        console.say(f"word, neighbour, mean cosine, {confidence:.0%} from, to, share of the runs that have it as such:")
+        console.log(f"word, neighbour, mean cosine, {confidence:.0%} from, to, share of the runs that have it as such:")
     for word, near in found.neighbours.items():
         for one in near:
             mean, low, high = one.cosine
-            console.data(f"{shown(word)}\t{shown(one.word)}\t{mean:.3f}\t{low:.3f}\t{high:.3f}\t{one.among:.0%}")
+            console.data(
+                f"{escape_field(word)}\t{escape_field(one.word)}\t{mean:.3f}\t{low:.3f}\t{high:.3f}\t{one.among:.0%}"
+            )
     if found.measures:
-        console.say(f"score, mean, {confidence:.0%} from, to:")
+        console.log(f"score, mean, {confidence:.0%} from, to:")
     for name, (mean, low, high) in found.measures.items():
         console.data(f"{name}\t{mean:.3f}\t{low:.3f}\t{high:.3f}")
-    return STOPPED if stop.asked else 0
+    return EXIT_INTERRUPTED if stop.requested else 0
 
 
 def neighbours(
@@ -149,11 +151,11 @@ def neighbours(
     """
     from dataclasses import asdict
 
-    from pellucid.word2vec.concordance import neighbours_in_text
+    from pellucid.word_vectors.concordance import find_neighbours_in_text
 
-    asked = opened(vectors, file)
-    with console.progress("Reading", size_of(corpus), "bytes") as bar:
-        found = neighbours_in_text(
+    asked = open_vectors(vectors, file)
+    with console.progress("Reading", total_size(corpus), "bytes") as bar:
+        found = find_neighbours_in_text(
             asked,
             word,
             corpus,
@@ -169,9 +171,9 @@ def neighbours(
         records = [{**asdict(one), "places": [place._asdict() for place in one.places]} for one in found]
         console.data_json({"word": word, "neighbours": records})
         return
-    console.say(f"neighbour, cosine, sentences with it, those with {word}, too (marked *):")
+    console.log(f"neighbour, cosine, sentences with it, those with {word}, too (marked *):")
     for one in found:
-        console.data(f"{shown(one.word)}\t{one.score:.4f}\t{one.sentences}\t{one.shared}")
+        console.data(f"{escape_field(one.word)}\t{one.score:.4f}\t{one.sentences}\t{one.shared}")
         for place in one.places:
             console.data(f"  {'*' if place.shared else ' '} {place.file}:{place.line}\t{place.text}")
 
@@ -203,13 +205,13 @@ def vector_map(
             f"{output} exists already", where=str(output), hint="Add `--overwrite` to replace it, or name another file."
         )
     from pellucid.storage.files import write_text
-    from pellucid.word2vec.vector_map import draw_map, map_page
+    from pellucid.word_vectors.vector_map import build_map, render_map
 
-    asked = opened(vectors, file)
+    asked = open_vectors(vectors, file)
     with console.progress("Finding neighbours", min(points, len(asked)), "words") as bar:
-        drawn = draw_map(asked, points=points, method=method, seed=seed, on_progress=bar.advance)
-    write_text(output, map_page(drawn, vectors.name or str(vectors)))
-    console.say(f"{output}: {len(drawn.words):,} words; open it in a browser")
+        drawn = build_map(asked, points=points, method=method, seed=seed, on_progress=bar.advance)
+    write_text(output, render_map(drawn, vectors.name or str(vectors)))
+    console.log(f"{output}: {len(drawn.words):,} words; open it in a browser")
 
 
 def _cosines(pairs: list[str]) -> dict[str, Callable[[WordVectors], float]]:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pellucid.cli import console
-from pellucid.cli.stopping import Stop
+from pellucid.cli.interrupt import Interrupt
 from pellucid.errors import UserError
 
 if TYPE_CHECKING:
-    from pellucid.word2vec.training import Training
+    from pellucid.word_vectors.training import VectorsTraining
 
 __all__ = ["VectorsRun"]
 
@@ -28,7 +28,7 @@ class VectorsRun:
         can_go_on: whether there is a checkpoint beside the vectors of a stopped training.
     """
 
-    def __init__(self, training: "Training", folder: Path | None, text: Sequence[Path]) -> None:
+    def __init__(self, training: "VectorsTraining", folder: Path | None, text: Sequence[Path]) -> None:
         self.stopped = self.can_go_on = False
         self._training = training
         self._folder = folder
@@ -50,20 +50,20 @@ class VectorsRun:
             return
         checkpoint = read_checkpoint(newest)
         records = checkpoint.state.get("records")
-        self._training.go_on_from(checkpoint)
+        self._training.resume_from(checkpoint)
         if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
             raise UserError("a checkpoint's records are damaged", where=str(newest), hint="Start with `--overwrite`.")
         self._records, self._taken_up = records, True
-        console.say(f"Going on after {self._training.progress:.0%}.")
+        console.log(f"Going on after {self._training.progress:.0%}.")
 
-    def take_on(self, stop: Stop) -> None:
+    def take_on(self, stop: Interrupt) -> None:
         """Take the training to its end, or to Ctrl-C."""
-        from pellucid.word2vec.doubts import doubts_after
+        from pellucid.word_vectors.sanity_checks import check_losses
 
         epochs, last_checkpoint = self._training.config.epochs, time.monotonic()
         with console.progress("Training", 100, "%") as bar:
             for step in self._training:
-                stop.waits = True
+                stop.deferred = True
                 self._records.append(asdict(step))
                 left = step.seconds * (1 / step.progress - 1)
                 bar.update(
@@ -71,19 +71,19 @@ class VectorsRun:
                     f"loss {step.loss:.3f}, {step.words_per_second:,.0f} words/s, {left:.0f} s left",
                 )
                 if step.epoch_loss is not None:
-                    console.say(f"pass {step.epoch + 1} of {epochs}: loss {step.epoch_loss:.4f}")
-                if step.progress < 1 and stop.asked:
-                    console.say(f"Stopped after {step.progress:.0%}; the vectors are kept as they are.")
+                    console.log(f"pass {step.epoch + 1} of {epochs}: loss {step.epoch_loss:.4f}")
+                if step.progress < 1 and stop.requested:
+                    console.log(f"Stopped after {step.progress:.0%}; the vectors are kept as they are.")
                     self.stopped = True
                     return
                 if step.progress < 1 and time.monotonic() - last_checkpoint > SECONDS_A_CHECKPOINT:
                     self._write_checkpoint()
                     last_checkpoint = time.monotonic()
-        for doubt in doubts_after(self._training.losses):
+        for doubt in check_losses(self._training.losses):
             console.warn(doubt)
         if self._records:
             words, seconds = (self._records[-1][name] for name in ("words", "seconds"))
-            console.say(
+            console.log(
                 f"{words:,} words (those kept, all passes together) in {seconds:.1f} s: {words / seconds:,.0f} words/s"
             )
 
@@ -108,7 +108,7 @@ class VectorsRun:
             "data": {
                 "files": [os.fsencode(file).decode("utf-8", "replace") for file in self._text],
                 "words": encoded.words_read,
-                "different_words": encoded.different,
+                "distinct_words": encoded.distinct,
                 "kept_words": int(encoded.counts.sum()),
                 "vocab_size": len(encoded.words),
                 "sentences": len(encoded.ids),
@@ -126,13 +126,13 @@ class VectorsRun:
     def _write_checkpoint(self) -> None:
         if self._folder is None:
             return
-        from pellucid.storage.checkpoints import prune, remove_all
+        from pellucid.storage.checkpoints import prune_checkpoints, remove_checkpoints
 
         if not self._taken_up:  # what stands there is of the training that is to be replaced
-            remove_all(self._folder)
+            remove_checkpoints(self._folder)
             self._taken_up = True
         if self._checkpoint_written(self._folder):
-            prune(self._folder, keep=1)
+            prune_checkpoints(self._folder, keep=1)
 
     def _checkpoint_written(self, folder: Path) -> bool:
         """Write a checkpoint; one that cannot be written is told, and stops nothing."""

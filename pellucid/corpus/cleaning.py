@@ -23,7 +23,7 @@ class Cleaned(NamedTuple):
     """A text, and the checks whose faults were mended in it, with a message each."""
 
     text: str
-    mended: tuple[tuple[str, str], ...] = ()
+    fixed: tuple[tuple[str, str], ...] = ()
 
 
 def clean(text: str) -> Cleaned:
@@ -31,8 +31,8 @@ def clean(text: str) -> Cleaned:
     if text.isprintable():  # true of most lines: no controls, and no spaces but the plain one
         return Cleaned(text.strip(" "))
     text, mark = _without_mark(text)
-    mended = _mended(text.strip(" \t\r\n"), _SPACES)
-    return Cleaned(mended.text.strip(), mark + mended.mended)
+    fixed = _fixed(text.strip(" \t\r\n"), _SPACES)
+    return Cleaned(fixed.text.strip(), mark + fixed.fixed)
 
 
 def clean_line(text: str) -> Cleaned:
@@ -40,8 +40,8 @@ def clean_line(text: str) -> Cleaned:
     if text.isprintable():
         return Cleaned(text)
     text, mark = _without_mark(text)
-    mended = _mended(text, _UNIT_SEPARATORS)
-    return Cleaned(mended.text, mark + mended.mended)
+    fixed = _fixed(text, _UNIT_SEPARATORS)
+    return Cleaned(fixed.text, mark + fixed.fixed)
 
 
 def _without_mark(text: str) -> Cleaned:
@@ -50,14 +50,14 @@ def _without_mark(text: str) -> Cleaned:
     return Cleaned(text.replace(_MARK, ""), (("bom", "a byte order mark (U+FEFF)"),))
 
 
-def _mended(text: str, spaces: re.Pattern[str]) -> Cleaned:
-    mended: list[tuple[str, str]] = []
+def _fixed(text: str, spaces: re.Pattern[str]) -> Cleaned:
+    fixed: list[tuple[str, str]] = []
     for pattern, replacement, check in (
         (_SEPARATORS, " ", "line-separator"),
         (spaces, " ", "control-character"),
         (_CONTROLS, "", "control-character"),
     ):
         if match := pattern.search(text):
-            mended.append((check, f"U+{ord(match[0][-1]):04X} at character {match.start() + 1}"))
+            fixed.append((check, f"U+{ord(match[0][-1]):04X} at character {match.start() + 1}"))
             text = pattern.sub(replacement, text)
-    return Cleaned(text, tuple(mended))
+    return Cleaned(text, tuple(fixed))

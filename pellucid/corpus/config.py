@@ -8,12 +8,12 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from pellucid.corpus.doctor.checks import CHECKS, Level
 
-__all__ = ["CheckChoices", "DataConfig", "check_names", "split_names"]
+__all__ = ["CheckOptions", "DataConfig", "split_check_names", "validate_check_names"]
 
 _UNREADABLE = frozenset(check.id for check in CHECKS.values() if check.level == "error")
 
 
-class CheckChoices(BaseModel):
+class CheckOptions(BaseModel):
     """What the user wants of the checks, against the table."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -30,7 +30,7 @@ class CheckChoices(BaseModel):
     @classmethod
     def _from_one_string(cls, value: object) -> object:
         """Take `copy,number` for two names."""
-        return split_names(value)
+        return split_check_names(value)
 
     def level(self, check: str) -> Level:
         """Return the level of a check: the user's choice, else the table's."""
@@ -41,7 +41,7 @@ class CheckChoices(BaseModel):
         return CHECKS[check].level
 
 
-class DataConfig(CheckChoices):
+class DataConfig(CheckOptions):
     """Limits and levels of the doctor's checks (`data.*` in a recipe)."""
 
     max_characters: int = Field(
@@ -57,7 +57,7 @@ class DataConfig(CheckChoices):
 
     @model_validator(mode="after")
     def _checks_exist(self) -> Self:
-        check_names({"drop": self.drop, "keep": self.keep, "skip": self.skip}, CHECKS)
+        validate_check_names({"drop": self.drop, "keep": self.keep, "skip": self.skip}, CHECKS)
         if self.min_characters > self.max_characters:
             raise ValueError(f"min_characters {self.min_characters} exceeds max_characters {self.max_characters}")
         return self
@@ -68,7 +68,7 @@ class DataConfig(CheckChoices):
         return self.model_copy(update={"drop": tuple(dict.fromkeys((*self.drop, *mendable)))})
 
 
-def split_names(value: object) -> object:
+def split_check_names(value: object) -> object:
     """Take `copy,number` for two names, alone or among others; what is no text stays for pydantic to refuse."""
     if isinstance(value, str):
         value = [value]
@@ -77,7 +77,7 @@ def split_names(value: object) -> object:
     return tuple(name for part in value for name in (part.split(",") if isinstance(part, str) else (part,)) if name)
 
 
-def check_names(chosen: Mapping[str, Iterable[str]], known: Iterable[str]) -> None:
+def validate_check_names(chosen: Mapping[str, Iterable[str]], known: Iterable[str]) -> None:
     """Refuse names that are no checks, and choices that cannot be had.
 
     Args:

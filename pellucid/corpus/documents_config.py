@@ -4,13 +4,13 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from pellucid.corpus.config import CheckChoices, check_names
+from pellucid.corpus.config import CheckOptions, validate_check_names
 
-__all__ = ["TEXT_CHECKS", "Cut", "DocumentsConfig"]
+__all__ = ["DOCUMENT_CHECKS", "Boundary", "DocumentsConfig"]
 
-Cut = Literal["blank-line", "line", "file"]
+Boundary = Literal["blank-line", "line", "file"]
 
-TEXT_CHECKS = (
+DOCUMENT_CHECKS = (
     "encoding",
     "json",
     "empty",
@@ -25,7 +25,7 @@ TEXT_CHECKS = (
 """The checks that a text of documents undergoes, of the doctor's table."""
 
 
-class DocumentsConfig(CheckChoices):
+class DocumentsConfig(CheckOptions):
     """What a document is, whether one may look at another, and levels of checks (`data.*` of a language model)."""
 
     documents: Literal["auto", "blank-line", "line", "file"] = Field(
@@ -40,5 +40,5 @@ class DocumentsConfig(CheckChoices):
 
     @model_validator(mode="after")
     def _checks_exist(self) -> Self:
-        check_names({"drop": self.drop, "keep": self.keep, "skip": self.skip}, TEXT_CHECKS)
+        validate_check_names({"drop": self.drop, "keep": self.keep, "skip": self.skip}, DOCUMENT_CHECKS)
         return self

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 
 from pellucid.corpus.languages import choose_languages, find_language
-from pellucid.corpus.pairs import Place
-from pellucid.corpus.raw_pairs import Fault, Languages, RawPair, decode
+from pellucid.corpus.pairs import Location
+from pellucid.corpus.raw_pairs import Issue, LanguagePair, RawPair, decode
 from pellucid.corpus.text_files import read_lines
 from pellucid.errors import UserError
 
@@ -15,20 +15,20 @@ __all__ = ["is_unicode", "jsonl_languages", "read_jsonl", "read_record"]
 _CODE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")
 
 
-def jsonl_languages(file: str, wanted: Languages) -> Languages | None:
+def jsonl_languages(file: str, wanted: LanguagePair) -> LanguagePair | None:
     """Return the languages by which the first readable line names its two texts; None if it says source and target.
 
     Raises:
         UserError: if the file cannot be read, or that line does not hold the wanted languages, or too many.
     """
     for number, line in read_lines(file):
-        record, _ = read_record(line, Place(file, number))
+        record, _ = read_record(line, Location(file, number))
         if record is None:
             continue
         if "source" in record and "target" in record:
             return None
         codes = [name for name, value in record.items() if isinstance(value, str) and _CODE.fullmatch(name)]
-        if len(codes) >= 2 or wanted.asked:
+        if len(codes) >= 2 or wanted.requested:
             return choose_languages(file, codes, wanted)
         raise UserError(
             f"neither source and target nor two language codes among the fields: {', '.join(record) or 'none'}",
@@ -39,7 +39,7 @@ def jsonl_languages(file: str, wanted: Languages) -> Languages | None:
     return None
 
 
-def read_jsonl(file: str, languages: Languages | None) -> Iterator[RawPair]:
+def read_jsonl(file: str, languages: LanguagePair | None) -> Iterator[RawPair]:
     """Yield a pair for each line; a line that is no such object is a pair with the fault `json`.
 
     Args:
@@ -52,10 +52,10 @@ def read_jsonl(file: str, languages: Languages | None) -> Iterator[RawPair]:
     wanted = ("source", "target") if languages is None else (languages.source or "", languages.target or "")
     names = wanted
     for number, line in read_lines(file):
-        place = Place(file, number)
-        record, faults = read_record(line, place)
+        location = Location(file, number)
+        record, issues = read_record(line, location)
         if record is None:
-            yield RawPair("", "", place, place, faults)
+            yield RawPair("", "", location, location, issues)
             continue
         if languages is not None and not (names[0] in record and names[1] in record):
             found = [find_language(code, list(record)) for code in wanted]
@@ -64,33 +64,33 @@ def read_jsonl(file: str, languages: Languages | None) -> Iterator[RawPair]:
         for name, text in zip(names, (source, target), strict=True):
             if not isinstance(text, str):
                 what = "no field" if name not in record else "no text in the field"
-                faults += (Fault("json", place, f"{what} {name}"),)
+                issues += (Issue("json", location, f"{what} {name}"),)
             elif not text.isprintable() and not is_unicode(text):
-                faults += (Fault("encoding", place, f"half a character (a lone surrogate) in {name}"),)
-        yield RawPair(_shown(source), _shown(target), place, place, faults)
+                issues += (Issue("encoding", location, f"half a character (a lone surrogate) in {name}"),)
+        yield RawPair(_shown(source), _shown(target), location, location, issues)
 
 
-def read_record(line: bytes, place: Place) -> tuple[dict[str, object] | None, tuple[Fault, ...]]:
+def read_record(line: bytes, location: Location) -> tuple[dict[str, object] | None, tuple[Issue, ...]]:
     """Return the object on a line; None for a blank line, and for one that holds none, with its fault."""
-    text, faults = decode(line, place)
-    if faults:
-        return None, faults
+    text, issues = decode(line, location)
+    if issues:
+        return None, issues
     if text.startswith("\ufeff"):
         text = text[1:]
-        faults = (Fault("bom", place, "a byte order mark before the first character"),)
+        issues = (Issue("bom", location, "a byte order mark before the first character"),)
     if not text.strip():
-        return None, faults
+        return None, issues
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
-        return None, (Fault("json", place, f"not JSON: {error.msg} at character {error.pos + 1}"),)
+        return None, (Issue("json", location, f"not JSON: {error.msg} at character {error.pos + 1}"),)
     except (ValueError, RecursionError):  # a number of thousands of digits, lists in lists in lists
-        return None, (Fault("json", place, "not JSON that can be read: too long a number or too deep"),)
+        return None, (Issue("json", location, "not JSON that can be read: too long a number or too deep"),)
     if isinstance(value, dict) and isinstance(value.get("translation"), dict):  # as Hugging Face datasets write it
         value = value["translation"]
     if not isinstance(value, dict):
-        return None, (Fault("json", place, "not a JSON object"),)
-    return value, faults
+        return None, (Issue("json", location, "not a JSON object"),)
+    return value, issues
 
 
 def is_unicode(text: str) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pellucid.corpus.raw_pairs import Languages
+from pellucid.corpus.raw_pairs import LanguagePair
 from pellucid.errors import UserError
 
 __all__ = ["choose_languages", "find_language", "first_subtag", "same_language"]
@@ -29,7 +29,7 @@ def find_language(wanted: str, codes: Sequence[str]) -> str | None:
     return next((code for code in codes if same_language(code, wanted)), None)
 
 
-def choose_languages(file: str, codes: Sequence[str], wanted: Languages) -> Languages:
+def choose_languages(file: str, codes: Sequence[str], wanted: LanguagePair) -> LanguagePair:
     """Return which of a file's languages are source and target.
 
     Those asked for; where none is asked for and the file has two, these in their order.
@@ -67,4 +67,4 @@ def choose_languages(file: str, codes: Sequence[str], wanted: Languages) -> Lang
             where=file,
             hint="Give a file with both sides of each pair.",
         )
-    return Languages(chosen["source"], chosen["target"], wanted.asked)
+    return LanguagePair(chosen["source"], chosen["target"], wanted.requested)

@@ -2,10 +2,10 @@
 
 from typing import NamedTuple
 
-__all__ = ["Place", "SentencePair"]
+__all__ = ["Location", "SentencePair"]
 
 
-class Place(NamedTuple):
+class Location(NamedTuple):
     """A line of a file; lines count from 1."""
 
     file: str
@@ -20,5 +20,5 @@ class SentencePair(NamedTuple):
 
     source: str
     target: str
-    source_place: Place
-    target_place: Place
+    source_location: Location
+    target_location: Location

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from itertools import zip_longest
 
-from pellucid.corpus.pairs import Place
-from pellucid.corpus.raw_pairs import Fault, RawPair, decode
+from pellucid.corpus.pairs import Location
+from pellucid.corpus.raw_pairs import Issue, RawPair, decode
 from pellucid.corpus.text_files import read_lines
 
 __all__ = ["read_aligned"]
@@ -19,13 +19,13 @@ def read_aligned(source_file: str, target_file: str) -> Iterator[RawPair]:
     end: tuple[int, bytes | None] = (0, None)
     lines = zip_longest(read_lines(source_file), read_lines(target_file), fillvalue=end)
     for number, ((_, source), (_, target)) in enumerate(lines, start=1):
-        source_place, target_place = Place(source_file, number), Place(target_file, number)
-        source_text, faults = decode(source, source_place) if source is not None else ("", ())
-        target_text, more = decode(target, target_place) if target is not None else ("", ())
+        source_location, target_location = Location(source_file, number), Location(target_file, number)
+        source_text, issues = decode(source, source_location) if source is not None else ("", ())
+        target_text, more = decode(target, target_location) if target is not None else ("", ())
         if more or source is None or target is None:
-            faults += more
+            issues += more
             if source is None:
-                faults += (Fault("line-count", target_place, f"{source_file} has no such line"),)
+                issues += (Issue("line-count", target_location, f"{source_file} has no such line"),)
             if target is None:
-                faults += (Fault("line-count", source_place, f"{target_file} has no such line"),)
-        yield RawPair(source_text, target_text, source_place, target_place, faults)
+                issues += (Issue("line-count", source_location, f"{target_file} has no such line"),)
+        yield RawPair(source_text, target_text, source_location, target_location, issues)

@@ -2,12 +2,12 @@
 
 from typing import NamedTuple
 
-from pellucid.corpus.pairs import Place
+from pellucid.corpus.pairs import Location
 
-__all__ = ["Fault", "Languages", "RawPair", "decode"]
+__all__ = ["Issue", "LanguagePair", "RawPair", "decode"]
 
 
-class Fault(NamedTuple):
+class Issue(NamedTuple):
     """Something that a reader could not read.
 
     Args:
@@ -17,7 +17,7 @@ class Fault(NamedTuple):
     """
 
     check: str
-    place: Place
+    location: Location
     message: str
 
 
@@ -29,12 +29,12 @@ class RawPair(NamedTuple):
 
     source: str
     target: str
-    source_place: Place
-    target_place: Place
-    faults: tuple[Fault, ...] = ()
+    source_location: Location
+    target_location: Location
+    issues: tuple[Issue, ...] = ()
 
 
-class Languages(NamedTuple):
+class LanguagePair(NamedTuple):
     """The codes of both sides, None where unknown.
 
     Args:
@@ -45,13 +45,13 @@ class Languages(NamedTuple):
 
     source: str | None = None
     target: str | None = None
-    asked: bool = False
+    requested: bool = False
 
 
-def decode(line: bytes, place: Place) -> tuple[str, tuple[Fault, ...]]:
+def decode(line: bytes, location: Location) -> tuple[str, tuple[Issue, ...]]:
     r"""Return the text of a line of UTF-8, and a fault if it is not UTF-8 (then wrong bytes are shown as `\xff`)."""
     try:
         return line.decode("utf-8"), ()
     except UnicodeDecodeError as error:
         message = f"not UTF-8: byte {error.start + 1} of the line is 0x{line[error.start]:02x}"
-        return line.decode("utf-8", "backslashreplace"), (Fault("encoding", place, message),)
+        return line.decode("utf-8", "backslashreplace"), (Issue("encoding", location, message),)

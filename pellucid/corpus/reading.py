@@ -12,22 +12,22 @@ from typing import Literal, NamedTuple
 
 from pellucid.corpus.jsonl import jsonl_languages, read_jsonl
 from pellucid.corpus.plain import read_aligned
-from pellucid.corpus.raw_pairs import Languages, RawPair
-from pellucid.corpus.text_files import plain_suffix
+from pellucid.corpus.raw_pairs import LanguagePair, RawPair
+from pellucid.corpus.text_files import format_suffix
 from pellucid.corpus.tmx import read_tmx, tmx_languages
 from pellucid.corpus.tsv import read_tsv
 from pellucid.errors import UserError
 
 __all__ = ["SourceGroup", "find_languages", "group_sources", "read_group", "read_pairs"]
 
-_FORMS: dict[str, Literal["tsv", "tmx", "jsonl"]] = {
+_FORMATS: dict[str, Literal["tsv", "tmx", "jsonl"]] = {
     ".tsv": "tsv",
     ".tab": "tsv",
     ".tmx": "tmx",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
 }
-_REFUSED = {
+_REJECTED = {
     ".json": "Write one object a line and name it .jsonl.",
     ".csv": "Write it tab-separated and name it .tsv.",
     ".xlsx": "Save it as tab-separated text and name it .tsv.",
@@ -38,7 +38,7 @@ _REFUSED = {
 class SourceGroup(NamedTuple):
     """Files that hold pairs together: one, or two aligned plain texts."""
 
-    form: Literal["plain", "tsv", "tmx", "jsonl"]
+    format: Literal["plain", "tsv", "tmx", "jsonl"]
     files: tuple[str, ...]
 
 
@@ -56,7 +56,7 @@ def read_pairs(
         UserError: if the files do not go together, cannot be read, or their languages are not clear.
     """
     groups = group_sources(sources)
-    wanted = Languages(source_lang, target_lang, source_lang is not None or target_lang is not None)
+    wanted = LanguagePair(source_lang, target_lang, source_lang is not None or target_lang is not None)
     for group in groups:
         yield from read_group(group, wanted)
 
@@ -72,11 +72,11 @@ def group_sources(sources: Sequence[str | Path]) -> list[SourceGroup]:
     groups: list[SourceGroup] = []
     waiting: str | None = None
     for path in map(str, sources):
-        suffix = plain_suffix(path)
-        if suffix in _REFUSED:
-            raise UserError(f"{suffix} files are not read", where=path, hint=_REFUSED[suffix])
-        if suffix in _FORMS:
-            groups.append(SourceGroup(_FORMS[suffix], (path,)))
+        suffix = format_suffix(path)
+        if suffix in _REJECTED:
+            raise UserError(f"{suffix} files are not read", where=path, hint=_REJECTED[suffix])
+        if suffix in _FORMATS:
+            groups.append(SourceGroup(_FORMATS[suffix], (path,)))
         elif waiting is None:
             waiting = path
         else:
@@ -89,26 +89,26 @@ def group_sources(sources: Sequence[str | Path]) -> list[SourceGroup]:
             hint="Name both files, source first; pairs in one file end in .tsv, .tmx or .jsonl. For a language model: "
             "`pellucid doctor --lm`, `pellucid train lm`.",
         )
-    _refuse_wrong_order([group.files for group in groups if group.form == "plain"])
+    _reject_wrong_order([group.files for group in groups if group.format == "plain"])
     return groups
 
 
-def read_group(group: SourceGroup, wanted: Languages) -> Iterator[RawPair]:
+def read_group(group: SourceGroup, wanted: LanguagePair) -> Iterator[RawPair]:
     """Yield the pairs of files that belong together.
 
     Raises:
         UserError: if they cannot be read or their languages are not clear.
     """
-    if group.form == "plain":
+    if group.format == "plain":
         return read_aligned(*group.files)
-    if group.form == "tsv":
+    if group.format == "tsv":
         return read_tsv(group.files[0])
-    if group.form == "tmx":
+    if group.format == "tmx":
         return read_tmx(group.files[0], tmx_languages(group.files[0], wanted))
     return read_jsonl(group.files[0], jsonl_languages(group.files[0], wanted))
 
 
-def find_languages(groups: Sequence[SourceGroup], wanted: Languages) -> Languages:
+def find_languages(groups: Sequence[SourceGroup], wanted: LanguagePair) -> LanguagePair:
     """Return the languages of both sides: those asked for, else those that the first file with codes names.
 
     Raises:
@@ -116,19 +116,19 @@ def find_languages(groups: Sequence[SourceGroup], wanted: Languages) -> Language
     """
     found = wanted
     for group in groups:
-        named: Languages | None = None
-        if group.form == "tmx":
+        named: LanguagePair | None = None
+        if group.format == "tmx":
             named = tmx_languages(group.files[0], wanted)
-        elif group.form == "jsonl":
+        elif group.format == "jsonl":
             named = jsonl_languages(group.files[0], wanted)
         if named is not None and found.source is None and found.target is None:
             found = named
     return found
 
 
-def _refuse_wrong_order(partners: Sequence[tuple[str, ...]]) -> None:
+def _reject_wrong_order(partners: Sequence[tuple[str, ...]]) -> None:
     """Refuse `a.es b.es a.en b.en`: it would pair Spanish with Spanish."""
-    suffixes = [(plain_suffix(source), plain_suffix(target)) for source, target in partners]
+    suffixes = [(format_suffix(source), format_suffix(target)) for source, target in partners]
     alike = [files for files, (one, other) in zip(partners, suffixes, strict=True) if one == other not in ("", ".txt")]
     sides = Counter(suffix for pair in suffixes for suffix in pair)
     if alike and len(partners) > 1 and len(sides) == 2 and len(set(sides.values())) == 1:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache
 
-__all__ = ["SCRIPTS", "count_scripts", "letters_of", "script_of_language"]
+__all__ = ["SCRIPTS", "count_scripts", "letter_pattern", "script_of_language"]
 
 SCRIPTS: Mapping[str, str] = {
     "Latin": "A-Za-z\u00aa\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02af\u1e00-\u1eff\u2c60-\u2c7f\ua720-\ua7ff"
@@ -84,7 +84,7 @@ def script_of_language(code: str | None) -> str | None:
 
 
 @cache
-def letters_of(*scripts: str) -> re.Pattern[str]:
+def letter_pattern(*scripts: str) -> re.Pattern[str]:
     """Return the pattern of one letter of these scripts."""
     return re.compile(f"[{''.join(SCRIPTS[script] for script in scripts)}]")
 

@@ -16,7 +16,7 @@ import zstandard
 
 from pellucid.errors import UserError
 
-__all__ = ["DamagedArchive", "likely_encoding", "plain_suffix", "read_blocks", "read_lines", "refuse_utf16"]
+__all__ = ["DamagedArchiveError", "format_suffix", "guess_encoding", "read_blocks", "read_lines", "reject_utf16"]
 
 _READ_BYTES = 1 << 18
 _LONGEST_LINE = 1 << 26  # bytes; no text has such lines, but a file of another kind has
@@ -26,7 +26,7 @@ _MAGIC_OF_SUFFIX = {".gz": _GZIP, ".xz": _XZ, ".zst": _ZSTD}
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
-class DamagedArchive(UserError):
+class DamagedArchiveError(UserError):
     """A compressed file that cannot be unpacked to its end."""
 
 
@@ -60,7 +60,7 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
     try:
         for block in read_blocks(path):
             if number == 0 and not rest:
-                refuse_utf16(path, block)
+                reject_utf16(path, block)
             lines = (rest + block).split(b"\n")
             rest = lines.pop()
             for line in lines:
@@ -72,8 +72,8 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
                     where=f"{path}:{number + 1}",
                     hint="Give a UTF-8 text with one sentence a line.",
                 )
-    except DamagedArchive as error:
-        raise DamagedArchive(error.what, where=f"{path}:{number + 1}", hint=error.hint) from error
+    except DamagedArchiveError as error:
+        raise DamagedArchiveError(error.what, where=f"{path}:{number + 1}", hint=error.hint) from error
     if rest:
         yield number + 1, rest[:-1] if rest.endswith(b"\r") else rest
 
@@ -90,7 +90,7 @@ def read_blocks(path: str | Path) -> Iterator[bytes]:
     magic = next((magic for magic in _MAGIC_OF_SUFFIX.values() if first.startswith(magic)), None)
     named = Path(path).suffix.lower()
     if named in _MAGIC_OF_SUFFIX and magic is None:
-        raise DamagedArchive(
+        raise DamagedArchiveError(
             f"the name ends in {named}, but the content is not packed that way",
             where=str(path),
             hint="Fetch or pack the file again, or take the ending off its name.",
@@ -102,7 +102,7 @@ def read_blocks(path: str | Path) -> Iterator[bytes]:
         yield from _unpacked(path, magic, first, blocks)
 
 
-def plain_suffix(path: str | Path) -> str:
+def format_suffix(path: str | Path) -> str:
     """Return what a file's name says about its form, `.gz`, `.xz` and `.zst` put aside, in lower case: `.tsv`."""
     name = Path(path)
     if name.suffix.lower() in _MAGIC_OF_SUFFIX:
@@ -150,11 +150,11 @@ def _unpacked(path: str | Path, magic: bytes, first: bytes, blocks: Iterator[byt
                     yield unpacker.decompress(block)
                     block = unpacker.unused_data if unpacker.eof else b""
     except (zlib.error, lzma.LZMAError, zstandard.ZstdError) as error:
-        raise DamagedArchive(
+        raise DamagedArchiveError(
             f"damaged archive: {error}", where=str(path), hint="Fetch or pack the file again."
         ) from error
     if not unpacker.eof:
-        raise DamagedArchive(
+        raise DamagedArchiveError(
             "the archive ends before its content does", where=str(path), hint="Fetch or pack the file again."
         )
 
@@ -167,7 +167,7 @@ def _small(first: bytes, blocks: Iterator[bytes]) -> Iterator[bytes]:
             yield block[start : start + size]
 
 
-def refuse_utf16(path: str | Path, block: bytes) -> None:
+def reject_utf16(path: str | Path, block: bytes) -> None:
     """Say so if a file's first block is UTF-16.
 
     Raises:
@@ -184,7 +184,7 @@ def refuse_utf16(path: str | Path, block: bytes) -> None:
         )
 
 
-def likely_encoding(line: bytes) -> str:
+def guess_encoding(line: bytes) -> str:
     """Return what a line that is no UTF-8 may be, for a hint: Chinese by its most frequent characters, else Latin."""
     found = {name: sum(line.decode(name, "ignore").count(sign) for sign in _FREQUENT) for name in ("GB18030", "BIG5")}
     best = max(found, key=lambda name: found[name])

@@ -20,8 +20,8 @@ from defusedxml import DefusedXmlException
 from defusedxml.expatreader import create_parser
 
 from pellucid.corpus.languages import choose_languages, find_language, first_subtag
-from pellucid.corpus.pairs import Place
-from pellucid.corpus.raw_pairs import Fault, Languages, RawPair
+from pellucid.corpus.pairs import Location
+from pellucid.corpus.raw_pairs import Issue, LanguagePair, RawPair
 from pellucid.corpus.text_files import read_blocks
 from pellucid.errors import UserError
 
@@ -50,7 +50,7 @@ class _BrokenXml(Exception):
         self.message = message
 
 
-def tmx_languages(file: str, wanted: Languages) -> Languages:
+def tmx_languages(file: str, wanted: LanguagePair) -> LanguagePair:
     """Return the languages of the first unit that has two, the header's source language first.
 
     Raises:
@@ -60,9 +60,9 @@ def tmx_languages(file: str, wanted: Languages) -> Languages:
     try:
         for unit in _units(file, collector):
             codes = _codes(unit)
-            if len(codes) >= 2 and not wanted.asked:
+            if len(codes) >= 2 and not wanted.requested:
                 return choose_languages(file, _source_first(codes, collector.source_language), wanted)
-            if wanted.asked and all(w is None or find_language(w, codes) for w in wanted[:2]) and len(codes) >= 2:
+            if wanted.requested and all(w is None or find_language(w, codes) for w in wanted[:2]) and len(codes) >= 2:
                 return choose_languages(file, codes, wanted)
     except _BrokenXml:
         if wanted.source and wanted.target:
@@ -73,7 +73,7 @@ def tmx_languages(file: str, wanted: Languages) -> Languages:
     return choose_languages(file, _all_codes(file), wanted)
 
 
-def read_tmx(file: str, languages: Languages) -> Iterator[RawPair]:
+def read_tmx(file: str, languages: LanguagePair) -> Iterator[RawPair]:
     """Yield a pair for each unit; where the XML breaks off, a last pair with the fault `tmx`.
 
     Args:
@@ -88,22 +88,22 @@ def read_tmx(file: str, languages: Languages) -> Iterator[RawPair]:
     try:
         for unit in _units(file, _Collector()):
             codes = _codes(unit)
-            if not languages.asked:
+            if not languages.requested:
                 _refuse_third(file, codes, languages)
             source, target = (_matching(code, codes, languages) for code in (languages.source, languages.target))
             if source is None and target is None:
                 continue
             yield _pair(file, unit, source, target)
     except _BrokenXml as error:
-        place = Place(file, error.line)
-        yield RawPair("", "", place, place, (Fault("tmx", place, error.message),))
+        location = Location(file, error.line)
+        yield RawPair("", "", location, location, (Issue("tmx", location, error.message),))
 
 
-def _matching(wanted: str, codes: list[str], languages: Languages) -> str | None:
+def _matching(wanted: str, codes: list[str], languages: LanguagePair) -> str | None:
     """Return the code of a unit that is meant; where nobody asked for a region, any region will do."""
     found = find_language(wanted, codes)
     sides = {first_subtag(code) for code in languages[:2] if code}
-    if found is None and not languages.asked and len(sides) == 2:
+    if found is None and not languages.requested and len(sides) == 2:
         return next((code for code in codes if first_subtag(code) == first_subtag(wanted)), None)
     return found
 
@@ -114,7 +114,7 @@ def _pair(file: str, unit: _Unit, source: str | None, target: str | None) -> Raw
         first.setdefault(segment.code, segment)
     nothing = _Segment("", "", unit.line)
     ours, theirs = first.get(source, nothing), first.get(target, nothing)
-    return RawPair(ours.text, theirs.text, Place(file, ours.line), Place(file, theirs.line))
+    return RawPair(ours.text, theirs.text, Location(file, ours.line), Location(file, theirs.line))
 
 
 def _codes(unit: _Unit) -> list[str]:
@@ -126,10 +126,10 @@ def _source_first(codes: list[str], header: str) -> list[str]:
     return codes if first is None else [first, *(code for code in codes if code != first)]
 
 
-def _refuse_third(file: str, codes: list[str], languages: Languages) -> None:
+def _refuse_third(file: str, codes: list[str], languages: LanguagePair) -> None:
     known = {first_subtag(code) for code in languages[:2] if code}
     if any(first_subtag(code) not in known for code in codes):
-        choose_languages(file, _all_codes(file), Languages())
+        choose_languages(file, _all_codes(file), LanguagePair())
 
 
 def _all_codes(file: str) -> list[str]:

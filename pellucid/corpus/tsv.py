@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from pellucid.corpus.pairs import Place
-from pellucid.corpus.raw_pairs import Fault, RawPair, decode
+from pellucid.corpus.pairs import Location
+from pellucid.corpus.raw_pairs import Issue, RawPair, decode
 from pellucid.corpus.text_files import read_lines
 
 __all__ = ["read_tsv"]
@@ -16,10 +16,10 @@ def read_tsv(file: str) -> Iterator[RawPair]:
         UserError: if the file cannot be read.
     """
     for number, line in read_lines(file):
-        place = Place(file, number)
-        text, faults = decode(line, place)
+        location = Location(file, number)
+        text, issues = decode(line, location)
         source, tab, target = text.partition("\t")
         if (not tab and source.strip("\ufeff \t")) or "\t" in target:
             count = text.count("\t") + 1
-            faults += (Fault("columns", place, f"{count} column{'s' * (count != 1)} where 2 were expected"),)
-        yield RawPair(source, target, place, place, faults)
+            issues += (Issue("columns", location, f"{count} column{'s' * (count != 1)} where 2 were expected"),)
+        yield RawPair(source, target, location, location, issues)

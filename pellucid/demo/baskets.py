@@ -14,7 +14,7 @@ import numpy
 
 from pellucid.randomness import generator
 
-__all__ = ["Baskets", "generate_baskets", "precision_at"]
+__all__ = ["Baskets", "generate_baskets", "precision_at_k"]
 
 
 class Baskets(NamedTuple):
@@ -25,7 +25,7 @@ class Baskets(NamedTuple):
 
 
 def generate_baskets(
-    count: int = 20_000, *, genres: int = 10, items_a_genre: int = 40, faithfulness: float = 0.8, seed: int = 1
+    count: int = 20_000, *, genres: int = 10, items_per_genre: int = 40, faithfulness: float = 0.8, seed: int = 1
 ) -> Baskets:
     """Return baskets of 3 to 10 items.
 
@@ -36,22 +36,22 @@ def generate_baskets(
         faithfulness: share of a basket that is of the customer's genre; the rest is of any.
         seed: of all draws.
     """
-    draw = generator(seed, "baskets")
-    popularity = 1 / numpy.arange(1, items_a_genre + 1)
+    rng = generator(seed, "baskets")
+    popularity = 1 / numpy.arange(1, items_per_genre + 1)
     popularity /= popularity.sum()
-    names = [f"item{number}" for number in draw.permutation(genres * items_a_genre)]
-    genre_of = {name: place // items_a_genre for place, name in enumerate(names)}
+    names = [f"item{number}" for number in rng.permutation(genres * items_per_genre)]
+    genre_of = {name: place // items_per_genre for place, name in enumerate(names)}
     baskets = []
     for _ in range(count):
-        genre, size = int(draw.integers(genres)), int(draw.integers(3, 11))
-        own = draw.random(size) < faithfulness
-        chosen = numpy.where(own, genre, draw.integers(0, genres, size))
-        items = chosen * items_a_genre + draw.choice(items_a_genre, size, p=popularity)
+        genre, size = int(rng.integers(genres)), int(rng.integers(3, 11))
+        own = rng.random(size) < faithfulness
+        chosen = numpy.where(own, genre, rng.integers(0, genres, size))
+        items = chosen * items_per_genre + rng.choice(items_per_genre, size, p=popularity)
         baskets.append([names[item] for item in dict.fromkeys(items.tolist())])
     return Baskets(baskets, genre_of)
 
 
-def precision_at(neighbours: dict[str, list[str]], genre_of: dict[str, int]) -> float:
+def precision_at_k(neighbours: dict[str, list[str]], genre_of: dict[str, int]) -> float:
     """Return the share of the neighbours that are of the item's own genre."""
     right = [genre_of[item] == genre_of[near] for item, found in neighbours.items() for near in found]
     return sum(right) / len(right)

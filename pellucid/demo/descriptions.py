@@ -1,32 +1,32 @@
 """Sentences of how things and people are, what they are, where they are, and whose."""
 
-from pellucid.demo.clauses import Clause, Predicate, ask, be, state, time_for
+from pellucid.demo.clauses import Clause, Predicate, be_form, choose_time_phrase, make_statement, make_yes_no_question
 from pellucid.demo.english import comparative, verb_forms
-from pellucid.demo.events import Sentence, close, spoken
+from pellucid.demo.events import Sentence, make_sentence, punctuate
 from pellucid.demo.lexicon import ADJECTIVES, COLOURS, NOUNS, ORDINALS, PLACES, SPOTS, Adjective, Noun, Spot, nouns_of
-from pellucid.demo.nominals import (
-    Nominal,
-    a_noun,
+from pellucid.demo.noun_phrases import (
+    NounPhrase,
     any_noun,
-    asked_person,
     bare_noun,
     counted_noun,
+    demonstrative_noun,
+    indefinite_noun,
     kin,
     name,
-    owned_noun,
+    non_first_person,
     owner,
     person,
-    pointed_noun,
+    possessed_noun,
     pronoun,
     third_person,
     titled_name,
 )
 from pellucid.demo.predicates import at, someone_else, transitive
-from pellucid.demo.relatives import the_one_who, the_thing
+from pellucid.demo.relatives import person_with_relative_clause, thing_with_relative_clause
 from pellucid.demo.verbs import VERBS, Verb
-from pellucid.demo.words import Draw, Words, said
+from pellucid.demo.words import SentenceRng, Words, tag
 
-__all__ = ["DESCRIPTIONS", "be_clause", "described", "spot_words"]
+__all__ = ["DESCRIPTIONS", "adjective_clause", "be_clause", "spot_phrase"]
 
 _PERSON_ADJECTIVES = tuple(a for a in ADJECTIVES if a.zh in ("高", "忙", "累", "高兴", "聪明", "年轻", "友好", "勇敢"))
 _SAID_OF = {noun.zh: tuple(a for a in ADJECTIVES if noun in a.nouns and a not in COLOURS) for noun in NOUNS}
@@ -34,72 +34,80 @@ _DESCRIBED = tuple(noun for noun in NOUNS if _SAID_OF[noun.zh] and noun.kind not
 _BOUGHT = next(verb for verb in VERBS if verb.zh == "买").objects
 # Of these 太…了 complains (too expensive); of the others it would praise (so cute).
 _TOO = frozenset(("大", "小", "旧", "贵", "脏", "重", "高", "忙", "累"))
-_HOW = ((6.0, "said"), (2.0, "denied"), (2.0, "asked"))
+_MOODS = ((6.0, "affirmative"), (2.0, "negative"), (2.0, "question"))
 
 
-def be_clause(draw: Draw, subject: Nominal, how: str, link: Words, source: Words, target: Words, key: int) -> Sentence:
-    """Return a clause with `be`, stated, denied or asked.
+def be_clause(
+    rng: SentenceRng, subject: NounPhrase, mood: str, link: Words, source: Words, target: Words, key: int
+) -> Sentence:
+    """Return a clause with `be_form`, stated, denied or asked.
 
     Args:
         link: what stands between subject and complement in Chinese: 是, 在, 很 …; carries `key`.
-        key: the key of `be`.
+        key: the key of `be_form`.
     """
-    if how == "denied":
-        denial = draw.key()
-        is_not = be(subject, key, denial) + said("not", denial)
-        return subject.source + said("不", denial) + link + source, subject.target + is_not + target
-    if how == "asked":
-        asked = draw.key()
-        return subject.source + link + source + said("吗", asked), be(subject, key, asked) + subject.target + target
-    return subject.source + link + source, subject.target + be(subject, key) + target
+    if mood == "negative":
+        denial = rng.new_key()
+        is_not = be_form(subject, key, denial) + tag("not", denial)
+        return subject.source + tag("不", denial) + link + source, subject.target + is_not + target
+    if mood == "question":
+        asked = rng.new_key()
+        return subject.source + link + source + tag("吗", asked), be_form(subject, key, asked) + subject.target + target
+    return subject.source + link + source, subject.target + be_form(subject, key) + target
 
 
-def described(draw: Draw, subject: Nominal, adjective: Adjective, how: str) -> Sentence:
+def adjective_clause(rng: SentenceRng, subject: NounPhrase, adjective: Adjective, mood: str) -> Sentence:
     """Return that somebody or something is so: 很 (no word in English), 非常 (very), 太…了 (too)."""
-    key, degree_key = draw.key(), draw.key()
-    source, target = said(adjective.zh, key), said(adjective.en, key)
-    if how != "said":
-        return be_clause(draw, subject, how, (), source, target, key)
-    degree = draw.weigh(((6.0, "很"), (2.0, "非常"), (1.0 if adjective.zh in _TOO else 0.0, "太")))
+    key, degree_key = rng.new_key(), rng.new_key()
+    source, target = tag(adjective.zh, key), tag(adjective.en, key)
+    if mood != "affirmative":
+        return be_clause(rng, subject, mood, (), source, target, key)
+    degree = rng.weighted(((6.0, "很"), (2.0, "非常"), (1.0 if adjective.zh in _TOO else 0.0, "太")))
     if degree == "很":
-        return be_clause(draw, subject, how, said("很", degree_key), source, target, degree_key)
-    after = said("了", degree_key) if degree == "太" else ()
-    english = said("very" if degree == "非常" else "too", degree_key)
-    return be_clause(draw, subject, how, said(degree, degree_key), source + after, english + target, key)
+        return be_clause(rng, subject, mood, tag("很", degree_key), source, target, degree_key)
+    after = tag("了", degree_key) if degree == "太" else ()
+    english = tag("very" if degree == "非常" else "too", degree_key)
+    return be_clause(rng, subject, mood, tag(degree, degree_key), source + after, english + target, key)
 
 
-def description(draw: Draw) -> Sentence:
+def description(rng: SentenceRng) -> Sentence:
     """那本书很有意思。 That book is interesting."""
-    how = draw.weigh(_HOW)
-    if draw.chance(0.35):
-        subject = asked_person(draw) if how == "asked" else draw.weigh(((8.0, person), (1.0, the_one_who)))(draw)
-        clause = described(draw, subject, draw.choose(_PERSON_ADJECTIVES), how)
+    mood = rng.weighted(_MOODS)
+    if rng.chance(0.35):
+        subject = (
+            non_first_person(rng)
+            if mood == "question"
+            else rng.weighted(((8.0, person), (1.0, person_with_relative_clause)))(rng)
+        )
+        clause = adjective_clause(rng, subject, rng.choose(_PERSON_ADJECTIVES), mood)
     else:
-        clause = described(draw, *_thing_and_adjective(draw), how)
-    return close(draw, clause, "?" if how == "asked" else ".")
+        clause = adjective_clause(rng, *_thing_and_adjective(rng), mood)
+    return punctuate(rng, clause, "?" if mood == "question" else ".")
 
 
-def _thing_and_adjective(draw: Draw) -> tuple[Nominal, Adjective]:
-    noun = draw.choose(_DESCRIBED)
-    adjective = draw.choose(_SAID_OF[noun.zh])
-    draw.combine(adjective.zh, noun.zh)
-    forms = [(4.0, pointed_noun), (2.0, owned_noun)]
-    if noun in _KINDS and adjective.zh in _OF_KINDS and draw.chance(0.2):
-        return bare_noun(draw, noun), adjective
-    if noun in _BOUGHT and draw.chance(0.3):
-        return the_thing(draw, noun), adjective
-    return draw.weigh(forms)(draw, noun, share=0.0), adjective
+def _thing_and_adjective(rng: SentenceRng) -> tuple[NounPhrase, Adjective]:
+    noun = rng.choose(_DESCRIBED)
+    adjective = rng.choose(_SAID_OF[noun.zh])
+    rng.combine(adjective.zh, noun.zh)
+    forms = [(4.0, demonstrative_noun), (2.0, possessed_noun)]
+    if noun in _KINDS and adjective.zh in _OF_KINDS and rng.chance(0.2):
+        return bare_noun(rng, noun), adjective
+    if noun in _BOUGHT and rng.chance(0.3):
+        return thing_with_relative_clause(rng, noun), adjective
+    return rng.weighted(forms)(rng, noun, share=0.0), adjective
 
 
-def opinion(draw: Draw) -> Sentence:
+def opinion(rng: SentenceRng) -> Sentence:
     """我觉得那本书很有意思。 I think that book is interesting."""
-    subject, key = person(draw), draw.key()
-    if draw.chance(0.4):
-        source, target = described(draw, someone_else(draw, subject), draw.choose(_PERSON_ADJECTIVES), "said")
+    subject, key = person(rng), rng.new_key()
+    if rng.chance(0.4):
+        source, target = adjective_clause(
+            rng, someone_else(rng, subject), rng.choose(_PERSON_ADJECTIVES), "affirmative"
+        )
     else:
-        source, target = described(draw, *_thing_and_adjective(draw), "said")
-    predicate = Predicate((), said("觉得", key), source, verb_forms("think"), key, target)
-    return close(draw, state(draw, Clause(subject, predicate, "state")))
+        source, target = adjective_clause(rng, *_thing_and_adjective(rng), "affirmative")
+    predicate = Predicate((), tag("觉得", key), source, verb_forms("think"), key, target)
+    return punctuate(rng, make_statement(rng, Clause(subject, predicate, "state")))
 
 
 # Kinds whose members one compares with each other; a key with a plate one does not.
@@ -108,152 +116,161 @@ _COMPARED = frozenset(
 )
 
 
-def comparison(draw: Draw) -> Sentence:
+def comparison(rng: SentenceRng) -> Sentence:
     """这只猫比那只狗大。 This cat is bigger than that dog."""
-    if draw.chance(0.4):
-        first = person(draw)
-        second, adjective = someone_else(draw, first), draw.choose(_PERSON_ADJECTIVES)
+    if rng.chance(0.4):
+        first = person(rng)
+        second, adjective = someone_else(rng, first), rng.choose(_PERSON_ADJECTIVES)
     else:
-        noun = draw.choose(_DESCRIBED)
-        adjective = draw.choose([adjective for adjective in _SAID_OF[noun.zh] if adjective.zh != "奇怪"])
+        noun = rng.choose(_DESCRIBED)
+        adjective = rng.choose([adjective for adjective in _SAID_OF[noun.zh] if adjective.zh != "奇怪"])
         alike = [other for other in adjective.nouns if other.kind == noun.kind] if noun.kind in _COMPARED else [noun]
-        other, near, one = draw.choose(alike), draw.chance(0.5), draw.chance(0.7)
-        first = pointed_noun(draw, noun, share=0.0, near=near, one=one)
-        second = pointed_noun(draw, other, share=0.0, near=not near, one=one)
-        draw.combine(adjective.zh, noun.zh)
-        draw.combine(adjective.zh, other.zh)
-    return _compared(draw, first, second, adjective)
+        other, near, one = rng.choose(alike), rng.chance(0.5), rng.chance(0.7)
+        first = demonstrative_noun(rng, noun, share=0.0, near=near, one=one)
+        second = demonstrative_noun(rng, other, share=0.0, near=not near, one=one)
+        rng.combine(adjective.zh, noun.zh)
+        rng.combine(adjective.zh, other.zh)
+    return _compared(rng, first, second, adjective)
 
 
-def _compared(draw: Draw, first: Nominal, second: Nominal, adjective: Adjective) -> Sentence:
-    than, key = draw.key(), draw.key()
-    if draw.chance(0.3):
-        source = first.source + said("没有", than) + second.source + said(adjective.zh, key)
-        as_much = said("not as", than) + said(adjective.en, key) + said("as", than)
-        return close(draw, (source, first.target + be(first, key) + as_much + second.target_object))
-    source = said("比", than) + second.source + said(adjective.zh, key)
-    target = said(comparative(adjective.en), key) + said("than", than) + second.target_object
-    how = "asked" if draw.chance(0.25) else "said"
-    return close(draw, be_clause(draw, first, how, (), source, target, key), "?" if how == "asked" else ".")
+def _compared(rng: SentenceRng, first: NounPhrase, second: NounPhrase, adjective: Adjective) -> Sentence:
+    than, key = rng.new_key(), rng.new_key()
+    if rng.chance(0.3):
+        source = first.source + tag("没有", than) + second.source + tag(adjective.zh, key)
+        as_much = tag("not as", than) + tag(adjective.en, key) + tag("as", than)
+        return punctuate(rng, (source, first.target + be_form(first, key) + as_much + second.target_object))
+    source = tag("比", than) + second.source + tag(adjective.zh, key)
+    target = tag(comparative(adjective.en), key) + tag("than", than) + second.target_object
+    mood = "question" if rng.chance(0.25) else "affirmative"
+    return punctuate(rng, be_clause(rng, first, mood, (), source, target, key), "?" if mood == "question" else ".")
 
 
 _OF_KINDS = frozenset(("大", "小", "可爱", "聪明", "好吃", "漂亮", "贵", "便宜"))
 _KINDS = tuple(noun for noun in nouns_of("animal beast fruit") if sum(a.zh in _OF_KINDS for a in _SAID_OF[noun.zh]) > 1)
 
 
-def kinds(draw: Draw) -> Sentence:
+def kinds(rng: SentenceRng) -> Sentence:
     """猫比狗可爱。 Cats are cuter than dogs; 苹果不贵。 Apples are not expensive."""
-    noun = draw.choose(_KINDS)
-    adjective = draw.choose([adjective for adjective in _SAID_OF[noun.zh] if adjective.zh in _OF_KINDS])
-    draw.combine(adjective.zh, noun.zh)
+    noun = rng.choose(_KINDS)
+    adjective = rng.choose([adjective for adjective in _SAID_OF[noun.zh] if adjective.zh in _OF_KINDS])
+    rng.combine(adjective.zh, noun.zh)
     others = [other for other in adjective.nouns if other.kind == noun.kind and other != noun]
-    if others and draw.chance(0.6):
-        other = draw.choose(others)
-        draw.combine(adjective.zh, other.zh)
-        return _compared(draw, bare_noun(draw, noun), bare_noun(draw, other), adjective)
-    how = draw.weigh(_HOW)
-    return close(draw, described(draw, bare_noun(draw, noun), adjective, how), "?" if how == "asked" else ".")
+    if others and rng.chance(0.6):
+        other = rng.choose(others)
+        rng.combine(adjective.zh, other.zh)
+        return _compared(rng, bare_noun(rng, noun), bare_noun(rng, other), adjective)
+    mood = rng.weighted(_MOODS)
+    return punctuate(
+        rng, adjective_clause(rng, bare_noun(rng, noun), adjective, mood), "?" if mood == "question" else "."
+    )
 
 
 _PROFESSIONS = nouns_of("adult artist -男人 -女人")
 
 
-def profession(draw: Draw) -> Sentence:
+def profession(rng: SentenceRng) -> Sentence:
     """她是一位医生。 She is a doctor."""
-    subject, how = draw.weigh(((3.0, pronoun), (2.0, kin), (1.0, name), (1.0, titled_name)))(draw), draw.weigh(_HOW)
-    if subject.person == 1 and how == "asked":
-        how = "said"
-    noun, key = draw.choose(_PROFESSIONS), draw.key()
-    if subject.many:
-        complement = bare_noun(draw, noun)
-    elif how == "said" and draw.chance(0.6):
-        complement = a_noun(draw, noun)
+    subject, mood = (
+        rng.weighted(((3.0, pronoun), (2.0, kin), (1.0, name), (1.0, titled_name)))(rng),
+        rng.weighted(_MOODS),
+    )
+    if subject.person == 1 and mood == "question":
+        mood = "affirmative"
+    noun, key = rng.choose(_PROFESSIONS), rng.new_key()
+    if subject.is_plural:
+        complement = bare_noun(rng, noun)
+    elif mood == "affirmative" and rng.chance(0.6):
+        complement = indefinite_noun(rng, noun)
     else:
-        bare = draw.key()
-        complement = third_person(said(noun.zh, bare), said("a", bare) + said(noun.en, bare))
-    clause = be_clause(draw, subject, how, said("是", key), complement.source, complement.target, key)
-    return close(draw, clause, "?" if how == "asked" else ".")
+        bare = rng.new_key()
+        complement = third_person(tag(noun.zh, bare), tag("a", bare) + tag(noun.en, bare))
+    clause = be_clause(rng, subject, mood, tag("是", key), complement.source, complement.target, key)
+    return punctuate(rng, clause, "?" if mood == "question" else ".")
 
 
 _POINTED_AT = nouns_of("animal reading paper device vehicle thing furniture clothing worn plant building")
 
 
-def this_is(draw: Draw) -> Sentence:
+def this_is(rng: SentenceRng) -> Sentence:
     """这是我的书。 This is my book; 那是我昨天买的那本书。 That is the book that I bought yesterday."""
-    (zh, en), this, key = draw.choose((("这", "this"), ("那", "that"))), draw.key(), draw.key()
-    how, noun = draw.weigh(_HOW), draw.choose(_POINTED_AT)
-    subject = third_person(said(zh, this), said(en, this))
-    what = draw.weigh(((3.0, "owned"), (2.0, "a"), (1.5, "ordinal"), (1.5, "relative")))
-    if what == "a" and how == "said":
-        complement = a_noun(draw, noun)
+    (zh, en), this, key = rng.choose((("这", "this"), ("那", "that"))), rng.new_key(), rng.new_key()
+    mood, noun = rng.weighted(_MOODS), rng.choose(_POINTED_AT)
+    subject = third_person(tag(zh, this), tag(en, this))
+    what = rng.weighted(((3.0, "owned"), (2.0, "a"), (1.5, "ordinal"), (1.5, "relative")))
+    if what == "a" and mood == "affirmative":
+        complement = indefinite_noun(rng, noun)
     elif what == "ordinal":
-        complement = _ordinal(draw, noun)
+        complement = _ordinal(rng, noun)
     elif what == "relative" and noun in _BOUGHT:
-        complement = the_thing(draw, noun)
+        complement = thing_with_relative_clause(rng, noun)
     else:
-        complement = owned_noun(draw, noun)
-    if complement.many:
+        complement = possessed_noun(rng, noun)
+    if complement.is_plural:
         # 这是我的两本书: English would have to say these.
-        return this_is(draw)
-    clause = be_clause(draw, subject, how, said("是", key), complement.source, complement.target, key)
-    return close(draw, clause, "?" if how == "asked" else ".")
+        return this_is(rng)
+    clause = be_clause(rng, subject, mood, tag("是", key), complement.source, complement.target, key)
+    return punctuate(rng, clause, "?" if mood == "question" else ".")
 
 
-def _ordinal(draw: Draw, noun: Noun) -> Nominal:
-    source, target = owner(draw)
-    (zh, en), key, noun_key = draw.choose(ORDINALS), draw.key(), draw.key()
-    unit = said(noun.unit, noun_key) + said("of", noun_key) if noun.unit else ()
-    source += said(zh, key) + said(noun.measure, noun_key if noun.unit else key) + said(noun.zh, noun_key)
-    return third_person(source, target + said(en, key) + unit + said(noun.en, noun_key))
+def _ordinal(rng: SentenceRng, noun: Noun) -> NounPhrase:
+    source, target = owner(rng)
+    (zh, en), key, noun_key = rng.choose(ORDINALS), rng.new_key(), rng.new_key()
+    unit = tag(noun.unit, noun_key) + tag("of", noun_key) if noun.unit else ()
+    source += tag(zh, key) + tag(noun.measure, noun_key if noun.unit else key) + tag(noun.zh, noun_key)
+    return third_person(source, target + tag(en, key) + unit + tag(noun.en, noun_key))
 
 
-def spot_words(draw: Draw, spot: Spot) -> Sentence:
+def spot_phrase(rng: SentenceRng, spot: Spot) -> Sentence:
     """Return 桌子上, on the table."""
-    noun, where = draw.key(), draw.key()
-    source = said(spot.zh, noun) + said(spot.particle, where)
-    return source, said(spot.preposition, where) + said("the", noun) + said(spot.en, noun)
+    noun, where = rng.new_key(), rng.new_key()
+    source = tag(spot.zh, noun) + tag(spot.particle, where)
+    return source, tag(spot.preposition, where) + tag("the", noun) + tag(spot.en, noun)
 
 
-def existence(draw: Draw) -> Sentence:
+def existence(rng: SentenceRng) -> Sentence:
     """桌子上有三本书。 There are three books on the table."""
-    spot, key, how = draw.choose(SPOTS), draw.key(), draw.weigh(_HOW)
-    noun = draw.choose(nouns_of(spot.holds))
-    where_source, where_target = spot_words(draw, spot)
-    if how == "said":
-        what = draw.weigh(((3.0, a_noun), (3.0, counted_noun)))(draw, noun)
-        source = where_source + said("有", key) + what.source
-        target = said("there", key) + be(what, key) + what.target + where_target
-        return close(draw, (source, target))
-    if how == "denied":
-        kind, none = bare_noun(draw, noun), draw.key()
-        source = where_source + said("没", none) + said("有", key) + kind.source
-        return close(draw, (source, said("there", key) + be(kind, key) + said("no", none) + kind.target + where_target))
-    kind, asked = any_noun(draw, noun), draw.key()
-    counted = kind._replace(many=noun.many or not noun.unit)
-    source = where_source + said("有", key) + kind.source + said("吗", asked)
-    return close(draw, (source, be(counted, key, asked) + said("there", key) + kind.target + where_target), "?")
+    spot, key, mood = rng.choose(SPOTS), rng.new_key(), rng.weighted(_MOODS)
+    noun = rng.choose(nouns_of(spot.holds))
+    where_source, where_target = spot_phrase(rng, spot)
+    if mood == "affirmative":
+        what = rng.weighted(((3.0, indefinite_noun), (3.0, counted_noun)))(rng, noun)
+        source = where_source + tag("有", key) + what.source
+        target = tag("there", key) + be_form(what, key) + what.target + where_target
+        return punctuate(rng, (source, target))
+    if mood == "negative":
+        kind, none = bare_noun(rng, noun), rng.new_key()
+        source = where_source + tag("没", none) + tag("有", key) + kind.source
+        return punctuate(
+            rng, (source, tag("there", key) + be_form(kind, key) + tag("no", none) + kind.target + where_target)
+        )
+    kind, asked = any_noun(rng, noun), rng.new_key()
+    pluralize = kind._replace(is_plural=noun.is_plural or not noun.unit)
+    source = where_source + tag("有", key) + kind.source + tag("吗", asked)
+    return punctuate(
+        rng, (source, be_form(pluralize, key, asked) + tag("there", key) + kind.target + where_target), "?"
+    )
 
 
-def location(draw: Draw) -> Sentence:
+def location(rng: SentenceRng) -> Sentence:
     """那本书在桌子上。 That book is on the table; 他现在在北京。 He is in Beijing now."""
-    how, time = draw.weigh(_HOW), time_for(draw, "now") if draw.chance(0.3) else None
-    if draw.chance(0.5):
-        subject = person(draw)
-        source, target = at(draw, draw.choose(PLACES))
+    mood, time = rng.weighted(_MOODS), choose_time_phrase(rng, "now") if rng.chance(0.3) else None
+    if rng.chance(0.5):
+        subject = person(rng)
+        source, target = at(rng, rng.choose(PLACES))
     else:
-        spot, key = draw.choose(SPOTS), draw.key()
-        noun = draw.choose(nouns_of(spot.holds))
-        subject = draw.weigh(((2.0, pointed_noun), (1.0, owned_noun)))(draw, noun, share=0.1)
-        spot_source, target = spot_words(draw, spot)
+        spot, key = rng.choose(SPOTS), rng.new_key()
+        noun = rng.choose(nouns_of(spot.holds))
+        subject = rng.weighted(((2.0, demonstrative_noun), (1.0, possessed_noun)))(rng, noun, share=0.1)
+        spot_source, target = spot_phrase(rng, spot)
         target = tuple(
             word._replace(keys=(*word.keys, key)) if word.text == spot.preposition else word for word in target
         )
-        source = said("在", key) + spot_source
+        source = tag("在", key) + spot_source
     if time is not None:
         subject = subject._replace(source=subject.source + time.source)
         target = target + time.target
-    clause = be_clause(draw, subject, how, source[:1], source[1:], target, source[0].keys[0])
-    return close(draw, clause, "?" if how == "asked" else ".")
+    clause = be_clause(rng, subject, mood, source[:1], source[1:], target, source[0].keys[0])
+    return punctuate(rng, clause, "?" if mood == "question" else ".")
 
 
 _HAD = nouns_of(
@@ -261,33 +278,39 @@ _HAD = nouns_of(
 )
 
 
-def having(draw: Draw) -> Sentence:
+def having(rng: SentenceRng) -> Sentence:
     """他有两只猫。 He has two cats; 我没有狗。 I do not have a dog."""
-    how, noun = draw.weigh(_HOW), draw.choose(_HAD)
-    subject = asked_person(draw) if how == "asked" else draw.weigh(((8.0, person), (1.0, the_one_who)))(draw)
+    mood, noun = rng.weighted(_MOODS), rng.choose(_HAD)
+    subject = (
+        non_first_person(rng)
+        if mood == "question"
+        else rng.weighted(((8.0, person), (1.0, person_with_relative_clause)))(rng)
+    )
     verb = Verb("有", "have")
-    if how == "said":
-        thing = draw.weigh(((3.0, a_noun), (3.0, counted_noun)))(draw, noun)
-        return close(draw, state(draw, Clause(subject, transitive(draw, verb, thing), "state")))
-    thing = any_noun(draw, noun, one=True)
-    clause = Clause(subject, transitive(draw, verb, thing), "state", how == "denied")
-    if how == "denied":
-        source, target = state(draw, clause)
-        return close(draw, (tuple(word._replace(text="没") if word.text == "不" else word for word in source), target))
-    return close(draw, ask(draw, clause), "?")
+    if mood == "affirmative":
+        thing = rng.weighted(((3.0, indefinite_noun), (3.0, counted_noun)))(rng, noun)
+        return punctuate(rng, make_statement(rng, Clause(subject, transitive(rng, verb, thing), "state")))
+    thing = any_noun(rng, noun, one=True)
+    clause = Clause(subject, transitive(rng, verb, thing), "state", mood == "negative")
+    if mood == "negative":
+        source, target = make_statement(rng, clause)
+        return punctuate(
+            rng, (tuple(word._replace(text="没") if word.text == "不" else word for word in source), target)
+        )
+    return punctuate(rng, make_yes_no_question(rng, clause), "?")
 
 
-def missing(draw: Draw) -> Sentence:
+def missing(rng: SentenceRng) -> Sentence:
     """我很想我妈妈。 I miss my mother very much."""
-    key, degree, asked, very = draw.key(), draw.key(), draw.chance(0.2), draw.chance(0.6)
-    subject = asked_person(draw) if asked else person(draw)
-    missed, very = someone_else(draw, subject), very and not asked
-    after = missed.target_object + (said("very much", degree) if very else ())
+    key, degree, asked, very = rng.new_key(), rng.new_key(), rng.chance(0.2), rng.chance(0.6)
+    subject = non_first_person(rng) if asked else person(rng)
+    missed, very = someone_else(rng, subject), very and not asked
+    after = missed.target_object + (tag("very much", degree) if very else ())
     predicate = Predicate(
-        said("很", degree) if very else (), said("想", key), missed.source, verb_forms("miss"), key, after
+        tag("很", degree) if very else (), tag("想", key), missed.source, verb_forms("miss"), key, after
     )
     clause = Clause(subject, predicate, "state")
-    return spoken(draw, clause, asked)
+    return make_sentence(rng, clause, asked)
 
 
 DESCRIPTIONS = (

@@ -1,12 +1,28 @@
 """Sentences of what people and animals do, did, will do, want, can."""
 
-from pellucid.demo.clauses import Clause, Predicate, TimePhrase, ask, phrase_of, state, time_for
+from pellucid.demo.clauses import (
+    Clause,
+    Predicate,
+    TimePhrase,
+    choose_time_phrase,
+    make_statement,
+    make_yes_no_question,
+    time_phrase,
+)
 from pellucid.demo.english import verb_forms
 from pellucid.demo.lexicon import MONEY, NUMBERS, SPOTS, TIMES, nouns_of
-from pellucid.demo.nominals import Nominal, a_noun, asked_person, counted_noun, owned_noun, person, pointed_noun
+from pellucid.demo.noun_phrases import (
+    NounPhrase,
+    counted_noun,
+    demonstrative_noun,
+    indefinite_noun,
+    non_first_person,
+    person,
+    possessed_noun,
+)
 from pellucid.demo.predicates import (
     activity,
-    doing_words,
+    activity_predicate,
     go,
     live,
     make_call,
@@ -15,31 +31,33 @@ from pellucid.demo.predicates import (
     verb_with_object,
     verb_with_person,
 )
-from pellucid.demo.relatives import human, pet, the_thing
+from pellucid.demo.relatives import human, pet, thing_with_relative_clause
 from pellucid.demo.verbs import VERBS, Activity, Verb
-from pellucid.demo.words import Draw, Words, said
+from pellucid.demo.words import SentenceRng, Words, tag
 
-__all__ = ["EVENTS", "Sentence", "close", "event_clause", "spoken"]
+__all__ = ["EVENTS", "Sentence", "event_clause", "make_sentence", "punctuate"]
 
 Sentence = tuple[Words, Words]
 
 
-def close(draw: Draw, clause: Sentence, mark: str = ".") -> Sentence:
+def punctuate(rng: SentenceRng, clause: Sentence, mark: str = ".") -> Sentence:
     """Add 。 and . or ？ and ?."""
-    key = draw.key()
-    return clause[0] + said({".": "。", "?": "？", "!": "！"}[mark], key), clause[1] + said(mark, key)
+    key = rng.new_key()
+    return clause[0] + tag({".": "。", "?": "？", "!": "！"}[mark], key), clause[1] + tag(mark, key)
 
 
-def spoken(draw: Draw, clause: Clause, asked: bool) -> Sentence:
+def make_sentence(rng: SentenceRng, clause: Clause, asked: bool) -> Sentence:
     """Return the clause as a whole sentence, a question or a statement."""
-    return close(draw, ask(draw, clause), "?") if asked else close(draw, state(draw, clause))
+    return (
+        punctuate(rng, make_yes_no_question(rng, clause), "?") if asked else punctuate(rng, make_statement(rng, clause))
+    )
 
 
 _ASPECTS = (
     (8.0, "past"), (2.5, "experience"), (2.0, "already"), (3.0, "future"), (2.5, "wish"), (5.0, "habit"),
     (3.0, "state"), (3.0, "progressive"), (1.5, "skill"),
 )  # fmt: skip
-_HOW = ((6.0, "said"), (2.0, "denied"), (2.0, "asked"))
+_MOODS = ((6.0, "affirmative"), (2.0, "negative"), (2.0, "question"))
 # What is worth saying of last year or next month; the rest is told of yesterday and tomorrow.
 _LASTING = frozenset(("去", "买", "卖", "写", "画", "看见", "修", "学习", "工作", "帮助"))
 _KINDS: dict[str, tuple[tuple[float, str], ...]] = {
@@ -55,97 +73,97 @@ _KINDS: dict[str, tuple[tuple[float, str], ...]] = {
 }
 
 
-def event_clause(draw: Draw, subject: Nominal, aspect: str, how: str, *, timed: bool = True) -> Clause:
+def event_clause(rng: SentenceRng, subject: NounPhrase, aspect: str, mood: str, *, timed: bool = True) -> Clause:
     """Return a clause of somebody doing something, as is natural under an aspect and said, denied or asked."""
-    kind = draw.weigh(_KINDS[aspect])
-    single_out = kind == "object" and aspect in ("past", "progressive", "state") and draw.chance(0.08)
-    if aspect == "already" and how == "asked":
-        how = "said"
+    kind = rng.weighted(_KINDS[aspect])
+    single_out = kind == "object" and aspect in ("past", "progressive", "state") and rng.chance(0.08)
+    if aspect == "already" and mood == "question":
+        mood = "affirmative"
     if single_out:
-        predicate = _with_the_thing(draw, aspect)
+        predicate = _with_the_thing(rng, aspect)
     elif kind == "object":
-        predicate = verb_with_object(draw, aspect, how)
+        predicate = verb_with_object(rng, aspect, mood)
     elif kind == "person":
-        predicate = verb_with_person(draw, subject, aspect)
+        predicate = verb_with_person(rng, subject, aspect)
     elif kind == "activity":
         # 没在学校看书 could deny the place, and nobody can swim in one place only.
-        placeless = aspect == "skill" or (aspect, how) == ("progressive", "denied")
-        predicate = activity(draw, aspect, 0.0 if placeless else 0.3)
+        placeless = aspect == "skill" or (aspect, mood) == ("progressive", "negative")
+        predicate = activity(rng, aspect, 0.0 if placeless else 0.3)
     elif kind == "live":
-        predicate = live(draw)
+        predicate = live(rng)
     else:
-        predicate = go(draw, 0.0 if aspect == "experience" else 0.35)
+        predicate = go(rng, 0.0 if aspect == "experience" else 0.35)
     lasting = predicate.verb[0].text in _LASTING
     tense = aspect if lasting else {"past": "recent", "future": "soon"}.get(aspect, aspect)
     # The relative clause has a time of its own: a second one at the end would be misread.
-    time = _time(draw, tense, how) if timed and not single_out else None
-    clause = Clause(subject, predicate, aspect, how == "denied", time)
-    return clause._replace(adverb=_adverb(draw, clause, how)) if how == "said" else clause
+    time = _time(rng, tense, mood) if timed and not single_out else None
+    clause = Clause(subject, predicate, aspect, mood == "negative", time)
+    return clause._replace(adverb=_adverb(rng, clause, mood)) if mood == "affirmative" else clause
 
 
-def event(draw: Draw) -> Sentence:
+def event(rng: SentenceRng) -> Sentence:
     """那只猫昨天吃了三条鱼。 That cat ate three fish yesterday."""
-    how = draw.weigh(_HOW)
-    subject = asked_person(draw) if how == "asked" and draw.chance(0.8) else human(draw)
-    clause = event_clause(draw, subject, draw.weigh(_ASPECTS), how)
-    return spoken(draw, clause, how == "asked" and clause.aspect != "already")
+    mood = rng.weighted(_MOODS)
+    subject = non_first_person(rng) if mood == "question" and rng.chance(0.8) else human(rng)
+    clause = event_clause(rng, subject, rng.weighted(_ASPECTS), mood)
+    return make_sentence(rng, clause, mood == "question" and clause.aspect != "already")
 
 
 _DONE_TO_THE_THING = tuple(verb for verb in VERBS if verb.zh in ("吃", "喝", "喜欢", "看", "洗", "卖", "丢", "找"))
 
 
-def _with_the_thing(draw: Draw, aspect: str) -> Predicate:
-    verb = draw.choose([verb for verb in _DONE_TO_THE_THING if aspect in verb.uses.split()])
-    noun = draw.choose(verb.objects)
-    draw.combine(verb.zh, noun.zh)
+def _with_the_thing(rng: SentenceRng, aspect: str) -> Predicate:
+    verb = rng.choose([verb for verb in _DONE_TO_THE_THING if aspect in verb.aspects.split()])
+    noun = rng.choose(verb.objects)
+    rng.combine(verb.zh, noun.zh)
     if noun.zh in _BOUGHT:
-        return transitive(draw, verb, the_thing(draw, noun))
-    return transitive(draw, verb, pointed_noun(draw, noun))
+        return transitive(rng, verb, thing_with_relative_clause(rng, noun))
+    return transitive(rng, verb, demonstrative_noun(rng, noun))
 
 
 _BOUGHT = frozenset(noun.zh for noun in next(verb for verb in VERBS if verb.zh == "买").objects)
 
 
-def _time(draw: Draw, aspect: str, how: str) -> TimePhrase | None:
+def _time(rng: SentenceRng, aspect: str, mood: str) -> TimePhrase | None:
     share = {
         "past": 0.75,
         "recent": 0.75,
         "soon": 1.0,
         "future": 1.0,
         "wish": 0.25,
-        "habit": 0.0 if how == "denied" else 0.7 if how == "said" else 1.0,
+        "habit": 0.0 if mood == "negative" else 0.7 if mood == "affirmative" else 1.0,
     }
     if aspect == "progressive":
-        return time_for(draw, "now") if draw.chance(0.25) else None
-    if not draw.chance(share.get(aspect, 0.0)):
+        return choose_time_phrase(rng, "now") if rng.chance(0.25) else None
+    if not rng.chance(share.get(aspect, 0.0)):
         return None
-    return time_for(draw, "future" if aspect == "wish" else aspect)
+    return choose_time_phrase(rng, "future" if aspect == "wish" else aspect)
 
 
-def _adverb(draw: Draw, clause: Clause, how: str) -> tuple[str, str] | None:
+def _adverb(rng: SentenceRng, clause: Clause, mood: str) -> tuple[str, str] | None:
     if clause.aspect == "already":
         return None
     if clause.aspect == "habit" and clause.time is None:
-        return draw.choose((("常常", "often"), ("总是", "always")))
-    if len(clause.subject.source) == 1 and clause.subject.many and draw.chance(0.3):
+        return rng.choose((("常常", "often"), ("总是", "always")))
+    if len(clause.subject.source) == 1 and clause.subject.is_plural and rng.chance(0.3):
         return "都", "all"
-    return ("也", "also") if draw.chance(0.08) else None
+    return ("也", "also") if rng.chance(0.08) else None
 
 
 _EATEN_BY_PETS = nouns_of("鱼 蛋糕 面包 鸡蛋 三明治")
 _CHASED = nouns_of("猫 兔子 鸡 鸟 老鼠 羊")
 
 
-def animal(draw: Draw) -> Sentence:
+def animal(rng: SentenceRng) -> Sentence:
     """那只狗在追一只猫。 That dog is chasing a cat."""
-    subject, aspect = pet(draw), draw.choose(("past", "progressive", "past"))
-    what = draw.weigh(((3.0, "eat"), (1.0, "drink"), (3.0, "chase"), (2.0, "sleep")))
+    subject, aspect = pet(rng), rng.choose(("past", "progressive", "past"))
+    what = rng.weighted(((3.0, "eat"), (1.0, "drink"), (3.0, "chase"), (2.0, "sleep")))
     if what == "sleep":
-        spot = draw.choose([spot for spot in SPOTS if spot.zh in ("桌子", "床", "椅子", "花园")])
-        keys = draw.key(), draw.key(), draw.key()
-        before = said("在", keys[1]) + said(spot.zh, keys[2]) + said(spot.particle, keys[1])
-        after = said(spot.preposition, keys[1]) + said("the", keys[2]) + said(spot.en, keys[2])
-        predicate = Predicate(before, said("睡觉", keys[0]), (), verb_forms("sleep"), keys[0], after)
+        spot = rng.choose([spot for spot in SPOTS if spot.zh in ("桌子", "床", "椅子", "花园")])
+        keys = rng.new_key(), rng.new_key(), rng.new_key()
+        before = tag("在", keys[1]) + tag(spot.zh, keys[2]) + tag(spot.particle, keys[1])
+        after = tag(spot.preposition, keys[1]) + tag("the", keys[2]) + tag(spot.en, keys[2])
+        predicate = Predicate(before, tag("睡觉", keys[0]), (), verb_forms("sleep"), keys[0], after)
         aspect = "progressive"
     else:
         verb, nouns = {
@@ -153,117 +171,125 @@ def animal(draw: Draw) -> Sentence:
             "drink": (Verb("喝", "drink"), nouns_of("水 牛奶")),
             "chase": (Verb("追", "chase"), _CHASED),
         }[what]
-        noun = draw.choose([noun for noun in nouns if noun.zh not in subject.about])
-        draw.combine(verb.zh, noun.zh)
+        noun = rng.choose([noun for noun in nouns if noun.zh not in subject.referent])
+        rng.combine(verb.zh, noun.zh)
         single = aspect == "progressive" and what == "drink"
         form = (
-            pointed_noun
+            demonstrative_noun
             if single
-            else draw.weigh(((3.0, a_noun), (2.0, counted_noun), (3.0, pointed_noun), (1.0, owned_noun)))
+            else rng.weighted(
+                ((3.0, indefinite_noun), (2.0, counted_noun), (3.0, demonstrative_noun), (1.0, possessed_noun))
+            )
         )
-        predicate = transitive(draw, verb, form(draw, noun))
-    clause = Clause(subject, predicate, aspect, time=_time(draw, "recent" if aspect == "past" else aspect, "said"))
-    return spoken(draw, clause, draw.chance(0.15))
+        predicate = transitive(rng, verb, form(rng, noun))
+    clause = Clause(
+        subject, predicate, aspect, time=_time(rng, "recent" if aspect == "past" else aspect, "affirmative")
+    )
+    return make_sentence(rng, clause, rng.chance(0.15))
 
 
 _GIFTS = nouns_of("reading 礼物 花 帽子 手表 手机 照片 词典 雨伞 蛋糕 苹果 球 铅笔 杯子 clothing -报纸 -裤子 -袜子")
 
 
-def giving(draw: Draw) -> Sentence:
+def giving(rng: SentenceRng) -> Sentence:
     """他给了我一本书。 He gave me a book; 妈妈给我买了一件毛衣。 Mother bought a sweater for me."""
-    how, aspect = draw.weigh(_HOW), draw.weigh(((6.0, "past"), (2.0, "future"), (2.0, "wish")))
-    subject = asked_person(draw) if how == "asked" else person(draw)
-    receiver, noun = someone_else(draw, subject), draw.choose(_GIFTS)
-    form = pointed_noun if how == "denied" else draw.weigh(((5.0, a_noun), (1.0, counted_noun), (2.0, pointed_noun)))
-    thing, key, to = form(draw, noun), draw.key(), draw.key()
-    if draw.chance(0.6):
-        verb = draw.weigh(((3.0, "给"), (2.0, "送给")))
+    mood, aspect = rng.weighted(_MOODS), rng.weighted(((6.0, "past"), (2.0, "future"), (2.0, "wish")))
+    subject = non_first_person(rng) if mood == "question" else person(rng)
+    receiver, noun = someone_else(rng, subject), rng.choose(_GIFTS)
+    form = (
+        demonstrative_noun
+        if mood == "negative"
+        else rng.weighted(((5.0, indefinite_noun), (1.0, counted_noun), (2.0, demonstrative_noun)))
+    )
+    thing, key, to = form(rng, noun), rng.new_key(), rng.new_key()
+    if rng.chance(0.6):
+        verb = rng.weighted(((3.0, "给"), (2.0, "送给")))
         objects = receiver.source + thing.source
         predicate = Predicate(
-            (), said(verb, key), objects, verb_forms("give"), key, receiver.target_object + thing.target
+            (), tag(verb, key), objects, verb_forms("give"), key, receiver.target_object + thing.target
         )
     else:
-        draw.combine("买", noun.zh)
-        after = thing.target + said("for", to) + receiver.target_object
+        rng.combine("买", noun.zh)
+        after = thing.target + tag("for", to) + receiver.target_object
         predicate = Predicate(
-            said("给", to) + receiver.source, said("买", key), thing.source, verb_forms("buy"), key, after
+            tag("给", to) + receiver.source, tag("买", key), thing.source, verb_forms("buy"), key, after
         )
-    clause = Clause(subject, predicate, aspect, how == "denied", _time(draw, aspect, how))
-    return spoken(draw, clause, how == "asked")
+    clause = Clause(subject, predicate, aspect, mood == "negative", _time(rng, aspect, mood))
+    return make_sentence(rng, clause, mood == "question")
 
 
-def calling(draw: Draw) -> Sentence:
+def calling(rng: SentenceRng) -> Sentence:
     """他昨天给妈妈打了电话。 He made a phone call to … yesterday."""
-    aspect = draw.weigh(((4.0, "past"), (2.0, "future"), (2.0, "wish"), (2.0, "progressive")))
-    how = draw.weigh(_HOW)
-    subject = asked_person(draw) if how == "asked" else person(draw)
-    clause = Clause(subject, make_call(draw, subject), aspect, how == "denied", _time(draw, aspect, how))
-    return spoken(draw, clause, how == "asked")
+    aspect = rng.weighted(((4.0, "past"), (2.0, "future"), (2.0, "wish"), (2.0, "progressive")))
+    mood = rng.weighted(_MOODS)
+    subject = non_first_person(rng) if mood == "question" else person(rng)
+    clause = Clause(subject, make_call(rng, subject), aspect, mood == "negative", _time(rng, aspect, mood))
+    return make_sentence(rng, clause, mood == "question")
 
 
 _HANDLED = tuple(verb for verb in VERBS if verb.zh in ("吃", "喝", "洗", "卖", "丢"))
 
 
-def handling(draw: Draw) -> Sentence:
+def handling(rng: SentenceRng) -> Sentence:
     """他把那条鱼吃了。 He ate that fish: 把 brings a known object before the verb."""
-    key, how = draw.key(), draw.weigh(_HOW)
-    subject = asked_person(draw) if how == "asked" else human(draw)
+    key, mood = rng.new_key(), rng.weighted(_MOODS)
+    subject = non_first_person(rng) if mood == "question" else human(rng)
     # Denied, 把 wants more behind its verb than 吃 alone; 放在桌子上 is enough.
-    if how == "denied" or draw.chance(0.4):
-        predicate = _putting(draw, key)
+    if mood == "negative" or rng.chance(0.4):
+        predicate = _putting(rng, key)
     else:
-        verb = draw.choose(_HANDLED)
-        noun = draw.choose(verb.objects)
-        draw.combine(verb.zh, noun.zh)
-        thing = draw.weigh(((2.0, pointed_noun), (1.0, owned_noun)))(draw, noun)
+        verb = rng.choose(_HANDLED)
+        noun = rng.choose(verb.objects)
+        rng.combine(verb.zh, noun.zh)
+        thing = rng.weighted(((2.0, demonstrative_noun), (1.0, possessed_noun)))(rng, noun)
         predicate = Predicate(
-            said("把", key) + thing.source, said(verb.zh, key), (), verb_forms(verb.en), key, thing.target
+            tag("把", key) + thing.source, tag(verb.zh, key), (), verb_forms(verb.en), key, thing.target
         )
-    clause = Clause(subject, predicate, "past", how == "denied", _time(draw, "recent", how))
-    return spoken(draw, clause, how == "asked")
+    clause = Clause(subject, predicate, "past", mood == "negative", _time(rng, "recent", mood))
+    return make_sentence(rng, clause, mood == "question")
 
 
-def _putting(draw: Draw, key: int) -> Predicate:
-    spot = draw.choose([spot for spot in SPOTS if spot.zh in ("桌子", "椅子", "床", "盒子", "包")])
-    noun = draw.choose([noun for noun in nouns_of(spot.holds) if noun.kind not in ("animal", "beast")])
-    thing = draw.weigh(((2.0, pointed_noun), (1.0, owned_noun)))(draw, noun)
-    where, key_spot = draw.key(), draw.key()
-    verb = said("放", key) + said("在", where)
-    after = thing.target + said(spot.preposition, where) + said("the", key_spot) + said(spot.en, key_spot)
-    place = said(spot.zh, key_spot) + said(spot.particle, where)
-    return Predicate(said("把", key) + thing.source, verb, place, verb_forms("put"), key, after)
+def _putting(rng: SentenceRng, key: int) -> Predicate:
+    spot = rng.choose([spot for spot in SPOTS if spot.zh in ("桌子", "椅子", "床", "盒子", "包")])
+    noun = rng.choose([noun for noun in nouns_of(spot.holds) if noun.kind not in ("animal", "beast")])
+    thing = rng.weighted(((2.0, demonstrative_noun), (1.0, possessed_noun)))(rng, noun)
+    where, key_spot = rng.new_key(), rng.new_key()
+    verb = tag("放", key) + tag("在", where)
+    after = thing.target + tag(spot.preposition, where) + tag("the", key_spot) + tag(spot.en, key_spot)
+    place = tag(spot.zh, key_spot) + tag(spot.particle, where)
+    return Predicate(tag("把", key) + thing.source, verb, place, verb_forms("put"), key, after)
 
 
-def passive(draw: Draw) -> Sentence:
+def passive(rng: SentenceRng) -> Sentence:
     """那条鱼被我的猫吃了。 That fish was eaten by my cat."""
-    verb, of = draw.choose((("吃", "food fruit 鱼"), ("喝", "咖啡 牛奶 果汁 啤酒"), ("卖", "vehicle device furniture")))
-    noun = draw.choose(nouns_of(of))
-    draw.combine(verb, noun.zh)
-    patient = draw.weigh(((2.0, pointed_noun), (1.0, owned_noun)))(draw, noun)
-    agent = pet(draw) if verb == "吃" and draw.chance(0.5) else someone_else(draw, patient)
-    key, by = draw.key(), draw.key()
+    verb, of = rng.choose((("吃", "food fruit 鱼"), ("喝", "咖啡 牛奶 果汁 啤酒"), ("卖", "vehicle device furniture")))
+    noun = rng.choose(nouns_of(of))
+    rng.combine(verb, noun.zh)
+    patient = rng.weighted(((2.0, demonstrative_noun), (1.0, possessed_noun)))(rng, noun)
+    agent = pet(rng) if verb == "吃" and rng.chance(0.5) else someone_else(rng, patient)
+    key, by = rng.new_key(), rng.new_key()
     english = verb_forms({"吃": "eat", "喝": "drink", "卖": "sell"}[verb])
-    was = said("were" if patient.many else "was", by)
-    time = _time(draw, "recent", "said")
+    was = tag("were" if patient.is_plural else "was", by)
+    time = _time(rng, "recent", "affirmative")
     when_source, when_target = (time.source, time.target) if time else ((), ())
-    source = patient.source + when_source + said("被", by) + agent.source + said(verb, key) + said("了", key)
-    target = said(english.participle, key) + said("by", by) + agent.target_object + when_target
-    if draw.chance(0.25):
-        asked = draw.key()
+    source = patient.source + when_source + tag("被", by) + agent.source + tag(verb, key) + tag("了", key)
+    target = tag(english.participle, key) + tag("by", by) + agent.target_object + when_target
+    if rng.chance(0.25):
+        asked = rng.new_key()
         was = tuple(word._replace(keys=(*word.keys, asked)) for word in was)
-        return close(draw, (source + said("吗", asked), was + patient.target + target), "?")
-    return close(draw, (source, patient.target + was + target))
+        return punctuate(rng, (source + tag("吗", asked), was + patient.target + target), "?")
+    return punctuate(rng, (source, patient.target + was + target))
 
 
-def spending(draw: Draw) -> Sentence:
+def spending(rng: SentenceRng) -> Sentence:
     """他昨天花了一百块钱。 He spent one hundred yuan yesterday."""
-    (zh, en), key, number, unit = draw.choose(MONEY), draw.key(), draw.key(), draw.key()
-    money = said(zh, number) + said("块", unit) + said("钱", unit)
-    predicate = Predicate((), said("花", key), money, verb_forms("spend"), key, said(en, number) + said("yuan", unit))
-    how = "asked" if draw.chance(0.2) else "said"
-    subject = asked_person(draw) if how == "asked" else person(draw)
-    clause = Clause(subject, predicate, "past", time=_time(draw, "past", how))
-    return spoken(draw, clause, how == "asked")
+    (zh, en), key, number, unit = rng.choose(MONEY), rng.new_key(), rng.new_key(), rng.new_key()
+    money = tag(zh, number) + tag("块", unit) + tag("钱", unit)
+    predicate = Predicate((), tag("花", key), money, verb_forms("spend"), key, tag(en, number) + tag("yuan", unit))
+    mood = "question" if rng.chance(0.2) else "affirmative"
+    subject = non_first_person(rng) if mood == "question" else person(rng)
+    clause = Clause(subject, predicate, "past", time=_time(rng, "past", mood))
+    return make_sentence(rng, clause, mood == "question")
 
 
 # What is done daily, at what part of the day, between which hours.
@@ -277,24 +303,24 @@ _DAILY: tuple[tuple[Activity, str, int, int], ...] = (
 )
 
 
-def clock(draw: Draw) -> Sentence:
+def clock(rng: SentenceRng) -> Sentence:
     """我每天早上七点起床。 I get up at seven o'clock every morning."""
-    aspect = draw.weigh(((3.0, "habit"), (2.0, "past"), (1.0, "future")))
-    doing, part, first, last = draw.choose(_DAILY)
+    aspect = rng.weighted(((3.0, "habit"), (2.0, "past"), (1.0, "future")))
+    doing, part, first, last = rng.choose(_DAILY)
     fitting = [time for time in TIMES[aspect] if time.parts[-1][0] in (part, "每天", "昨天", "明天")]
-    time = _clock_time(draw, phrase_of(draw, draw.choose(fitting)), draw.choose(NUMBERS[first - 2 : last - 1]))
-    clause = Clause(human(draw), doing_words(draw, doing), aspect, time=time)
-    return spoken(draw, clause, draw.chance(0.2))
+    time = _clock_time(rng, time_phrase(rng, rng.choose(fitting)), rng.choose(NUMBERS[first - 2 : last - 1]))
+    clause = Clause(human(rng), activity_predicate(rng, doing), aspect, time=time)
+    return make_sentence(rng, clause, rng.chance(0.2))
 
 
-def _clock_time(draw: Draw, day: TimePhrase, number: tuple[str, str]) -> TimePhrase:
-    counted, hour = draw.key(), draw.key()
-    source = day.source + said(number[0], counted) + said("点", hour)
-    if draw.chance(0.3):
-        half = draw.key()
-        target = said("at", hour) + said("half past", half) + said(number[1], counted)
-        return TimePhrase(source + said("半", half), target + day.target)
-    return TimePhrase(source, said("at", hour) + said(number[1], counted) + said("o'clock", hour) + day.target)
+def _clock_time(rng: SentenceRng, day: TimePhrase, number: tuple[str, str]) -> TimePhrase:
+    pluralize, hour = rng.new_key(), rng.new_key()
+    source = day.source + tag(number[0], pluralize) + tag("点", hour)
+    if rng.chance(0.3):
+        half = rng.new_key()
+        target = tag("at", hour) + tag("half past", half) + tag(number[1], pluralize)
+        return TimePhrase(source + tag("半", half), target + day.target)
+    return TimePhrase(source, tag("at", hour) + tag(number[1], pluralize) + tag("o'clock", hour) + day.target)
 
 
 EVENTS = (

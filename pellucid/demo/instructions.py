@@ -18,10 +18,10 @@ from pellucid.storage.files import write_text
 __all__ = [
     "TASKS",
     "Instruction",
-    "Obedience",
+    "InstructionScore",
     "head_word",
     "instructions",
-    "obedience",
+    "score_instructions",
     "training_records",
     "write_instructions",
 ]
@@ -40,7 +40,7 @@ class Instruction(NamedTuple):
     completion: str
 
 
-class Obedience(NamedTuple):
+class InstructionScore(NamedTuple):
     """How a model did at a task.
 
     Attributes:
@@ -55,7 +55,7 @@ class Obedience(NamedTuple):
     right: float
 
 
-class Continues(Protocol):
+class Complete(Protocol):
     """What can go on with texts: `pellucid.load` of a language model."""
 
     def __call__(self, prompts: Sequence[str]) -> Sequence[str]:
@@ -100,7 +100,7 @@ def write_instructions(path: str | Path, records: Iterable[dict[str, str]]) -> N
     write_text(path, "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records))
 
 
-def obedience(pairs: Sequence[DemoPair], go_on: Continues) -> list[Obedience]:
+def score_instructions(pairs: Sequence[DemoPair], complete: Complete) -> list[InstructionScore]:
     """Return how a model does at each task on these pairs, and without an instruction.
 
     Args:
@@ -108,16 +108,16 @@ def obedience(pairs: Sequence[DemoPair], go_on: Continues) -> list[Obedience]:
         go_on: gives the most probable continuation of each prompt.
     """
     asked = list(instructions(pairs))
-    answers = go_on([one.prompt for one in asked])
+    answers = complete([one.prompt for one in asked])
     found = []
     for task in TASKS:
         right = [answer == one.completion for one, answer in zip(asked, answers, strict=True) if one.task == task]
-        found.append(Obedience(task, len(right), sum(right) / max(len(right), 1)))
+        found.append(InstructionScore(task, len(right), sum(right) / max(len(right), 1)))
     begun = [
         text[: max(1, round(_SHARE_OF_CONTINUING * len(text)))] for pair in pairs for text in (pair.source, pair.target)
     ]
-    goes_on = [_is_going_on(start, rest) for start, rest in zip(begun, go_on(begun), strict=True)]
-    return [*found, Obedience("continue", len(begun), sum(goes_on) / max(len(begun), 1))]
+    goes_on = [_is_going_on(start, rest) for start, rest in zip(begun, complete(begun), strict=True)]
+    return [*found, InstructionScore("continue", len(begun), sum(goes_on) / max(len(begun), 1))]
 
 
 def _is_going_on(start: str, rest: str) -> bool:

@@ -19,7 +19,7 @@ from pellucid.demo.lexicon import ADJECTIVES
 from pellucid.demo.phrases import GREETINGS, PHRASES, greeting_alone
 from pellucid.demo.questions import QUESTIONS
 from pellucid.demo.verbs import PEOPLE_VERBS, VERBS
-from pellucid.demo.words import Draw, Words, links, spelt_chinese, spelt_english
+from pellucid.demo.words import SentenceRng, Words, find_links, spell_chinese, spell_english
 from pellucid.randomness import generator
 
 __all__ = [
@@ -29,13 +29,13 @@ __all__ = [
     "DemoData",
     "DemoPair",
     "all_combinations",
-    "combines_unseen",
+    "cooccurrences",
     "fixed_phrases",
     "generate",
+    "has_unseen_combination",
     "held_out_combinations",
     "spans",
     "split",
-    "words_together",
 ]
 
 TRAIN_PAIRS = 20_000
@@ -95,8 +95,8 @@ def fixed_phrases() -> list[DemoPair]:
     dice = generator(0, "demo", "fixed phrases")
     pairs = []
     for number in range(len(GREETINGS)):
-        draw = Draw(dice)
-        pairs.append(_pair(*greeting_alone(draw, number), "greeting_alone", draw))
+        rng = SentenceRng(dice)
+        pairs.append(_pair(*greeting_alone(rng, number), "greeting_alone", rng))
     return pairs
 
 
@@ -118,10 +118,10 @@ def split(
     usable = (pair for pair in stream if pair.target not in test_targets and apart(pair))
     valid = tuple(islice(usable, valid_pairs))
     train = (*fixed, *islice(usable, max(train_pairs - len(fixed), 0)))
-    together = words_together(train)
+    together = cooccurrences(train)
     order = generator(seed, "demo", "order of the test").permutation(test_pairs)
     shuffled = tuple(test[int(index)] for index in order)
-    return DemoData(train, valid, shuffled, tuple(pair for pair in shuffled if combines_unseen(pair, together)))
+    return DemoData(train, valid, shuffled, tuple(pair for pair in shuffled if has_unseen_combination(pair, together)))
 
 
 def _test_pairs(
@@ -171,19 +171,19 @@ def held_out_combinations(seed: int = 1) -> frozenset[tuple[str, str]]:
     return frozenset(held_out)
 
 
-def words_together(pairs: Iterable[DemoPair]) -> frozenset[tuple[str, str]]:
+def cooccurrences(pairs: Iterable[DemoPair]) -> frozenset[tuple[str, str]]:
     """Return every two Chinese words, in both orders, that stand together in the source of one of `pairs`."""
     return frozenset(couple for pair in pairs for couple in permutations(set(pair.source_words), 2))
 
 
-def combines_unseen(pair: DemoPair, together: frozenset[tuple[str, str]]) -> bool:
+def has_unseen_combination(pair: DemoPair, together: frozenset[tuple[str, str]]) -> bool:
     """Tell whether a sentence combines words that never stood together in training.
 
     That is: one of its verbs or adjectives and the noun that it governs or describes occur together in no sentence of
     the training data, in whatever relation.
 
     Args:
-        together: `words_together` of the training pairs.
+        together: `cooccurrences` of the training pairs.
     """
     return any(combination not in together for combination in pair.combinations)
 
@@ -201,9 +201,9 @@ def spans(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
 def _stream(seed: int) -> Iterator[DemoPair]:
     dice = generator(seed, "demo", "sentences")
     while True:
-        draw = Draw(dice)
-        template = draw.weigh(_TEMPLATES)
-        yield _pair(*template(draw), template.__name__, draw)
+        rng = SentenceRng(dice)
+        template = rng.weighted(_TEMPLATES)
+        yield _pair(*template(rng), template.__name__, rng)
 
 
 def _distinct(pairs: Iterable[DemoPair], known: Set[str] = frozenset()) -> Iterator[DemoPair]:
@@ -214,11 +214,11 @@ def _distinct(pairs: Iterable[DemoPair], known: Set[str] = frozenset()) -> Itera
             yield pair
 
 
-def _pair(source: Words, target: Words, template: str, draw: Draw) -> DemoPair:
-    chinese, source_words = spelt_chinese(source)
-    english, target_words = spelt_english(target)
-    combined = tuple(sorted(draw.combinations))
-    return DemoPair(chinese, english, source_words, target_words, links(source, target), template, combined)
+def _pair(source: Words, target: Words, template: str, rng: SentenceRng) -> DemoPair:
+    chinese, source_words = spell_chinese(source)
+    english, target_words = spell_english(target)
+    combined = tuple(sorted(rng.combinations))
+    return DemoPair(chinese, english, source_words, target_words, find_links(source, target), template, combined)
 
 
 def _apart(held_out: frozenset[tuple[str, str]]) -> Callable[[DemoPair], bool]:

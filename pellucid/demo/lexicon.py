@@ -24,7 +24,7 @@ class Noun(NamedTuple):
     measure: str
     kind: str
     unit: str = ""
-    many: bool = False
+    is_plural: bool = False
 
 
 def _nouns(kind: str, table: str) -> tuple[Noun, ...]:

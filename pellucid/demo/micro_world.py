@@ -21,13 +21,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from pellucid.errors import UserError
 from pellucid.randomness import generator
-from pellucid.word2vec.softmax import full_step
+from pellucid.word_vectors.softmax import full_softmax_step
 
-__all__ = ["SENTENCE", "WORDS", "D", "MicroStep", "first_matrices", "micro_step", "micro_training"]
+__all__ = ["DIM", "SENTENCE", "WORDS", "MicroStep", "initial_matrices", "micro_step", "micro_training"]
 
 WORDS = ("猫", "吃", "鱼")
 SENTENCE = (0, 1, 2)  # 猫 吃 鱼
-D = 2
+DIM = 2
 
 Matrix = NDArray[numpy.float64]
 Model = Literal["cbow", "skip-gram"]
@@ -76,7 +76,7 @@ class MicroStep:
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain values; each matrix as a dict of rows by name, each row a dict of numbers by name."""
-        dimensions = [f"d{i + 1}" for i in range(D)]
+        dimensions = [f"d{i + 1}" for i in range(DIM)]
         return {
             "step": self.step,
             "model": self.model,
@@ -98,10 +98,10 @@ class MicroStep:
         }
 
 
-def first_matrices(seed: int = 1) -> tuple[Matrix, Matrix]:
+def initial_matrices(seed: int = 1) -> tuple[Matrix, Matrix]:
     """Return W_in [3 2] and W_out [2 3], drawn from −0.5 to 0.5."""
-    draw = generator(seed, "micro world")
-    return draw.uniform(-0.5, 0.5, (len(WORDS), D)), draw.uniform(-0.5, 0.5, (D, len(WORDS)))
+    rng = generator(seed, "micro world")
+    return rng.uniform(-0.5, 0.5, (len(WORDS), DIM)), rng.uniform(-0.5, 0.5, (DIM, len(WORDS)))
 
 
 def micro_step(
@@ -120,14 +120,14 @@ def micro_step(
         UserError: for matrices or words that are not of this world.
     """
     before_in, before_out = numpy.array(w_in, numpy.float64), numpy.array(w_out, numpy.float64)
-    if before_in.shape != (len(WORDS), D) or before_out.shape != (D, len(WORDS)):
+    if before_in.shape != (len(WORDS), DIM) or before_out.shape != (DIM, len(WORDS)):
         raise UserError(f"expected W_in [3 2] and W_out [2 3], got {before_in.shape} and {before_out.shape}")
     if not context or not set(context) | {target} <= set(range(len(WORDS))) or (model != "cbow" and len(context) != 1):
         raise UserError(f"expected words from 0 to 2 (one in the context of skip-gram), got {context} and {target}")
     one_hot = numpy.eye(len(WORDS))[list(context)]
     h = (one_hot @ before_in).mean(axis=0)
-    rows, change, probabilities = before_out.T.copy(), numpy.zeros(D), numpy.zeros(len(WORDS))
-    loss = float(full_step(h, rows, target, rate, change, probabilities))
+    rows, change, probabilities = before_out.T.copy(), numpy.zeros(DIM), numpy.zeros(len(WORDS))
+    loss = float(full_softmax_step(h, rows, target, rate, change, probabilities))
     share = one_hot.mean(axis=0)[:, None]  # how much of each row is in h
     gradient_in = -share * change
     error = probabilities - numpy.eye(len(WORDS))[target]
@@ -170,7 +170,7 @@ def micro_training(
         sentences: of words 0 猫, 1 吃, 2 鱼; 猫 吃 鱼 unless given.
         matrices: W_in and W_out to begin with; drawn from the seed unless given.
     """
-    w_in, w_out = matrices or first_matrices(seed)
+    w_in, w_out = matrices or initial_matrices(seed)
     examples: list[tuple[Sequence[int], int]] = []
     for sentence in sentences:
         for place, centre in enumerate(sentence):

@@ -1,27 +1,27 @@
 """Fixed phrases, requests, the weather, conditions, contrasts."""
 
 from pellucid.demo.apple import apple
-from pellucid.demo.clauses import Clause, Predicate, state, time_for
+from pellucid.demo.clauses import Clause, Predicate, choose_time_phrase, make_statement
 from pellucid.demo.english import verb_forms
-from pellucid.demo.events import Sentence, close, event_clause, spoken
+from pellucid.demo.events import Sentence, event_clause, make_sentence, punctuate
 from pellucid.demo.lexicon import PLACES, nouns_of
-from pellucid.demo.nominals import (
-    Nominal,
-    a_noun,
+from pellucid.demo.noun_phrases import (
+    NounPhrase,
     bare_noun,
     counted_noun,
+    demonstrative_noun,
+    indefinite_noun,
     name,
-    owned_noun,
     person,
-    pointed_noun,
+    possessed_noun,
 )
 from pellucid.demo.predicates import activity, go, someone_else, transitive
 from pellucid.demo.verbs import VERBS
-from pellucid.demo.words import Draw, Words, said
+from pellucid.demo.words import SentenceRng, Words, tag
 
 __all__ = ["GREETINGS", "PHRASES", "greeting_alone"]
 
-_HOW = ((6.0, "said"), (2.0, "denied"), (2.0, "asked"))
+_MOODS = ((6.0, "affirmative"), (2.0, "negative"), (2.0, "question"))
 GREETINGS: tuple[tuple[str, str, str], ...] = (
     # Chinese, English, mark; the number after a word is its key.
     ("好久:1 不:2 见:3", "long:1 time:1 no:2 see:3", "."),
@@ -47,57 +47,57 @@ GREETINGS: tuple[tuple[str, str, str], ...] = (
 )
 
 
-def _keyed(draw: Draw, chinese: str, english: str) -> Sentence:
+def _keyed(rng: SentenceRng, chinese: str, english: str) -> Sentence:
     keys: dict[str, int] = {}
 
     def read(text: str) -> Words:
         parts = (part.split(":") for part in text.split())
-        return tuple(word for part, number in parts for word in said(part, keys.setdefault(number, draw.key())))
+        return tuple(word for part, number in parts for word in tag(part, keys.setdefault(number, rng.new_key())))
 
     return read(chinese), read(english)
 
 
-def greeting_alone(draw: Draw, number: int) -> Sentence:
+def greeting_alone(rng: SentenceRng, number: int) -> Sentence:
     """Return a fixed phrase by itself: 好久不见。 Long time no see."""
     chinese, english, mark = GREETINGS[number]
-    return close(draw, _keyed(draw, chinese, english), mark)
+    return punctuate(rng, _keyed(rng, chinese, english), mark)
 
 
-def greeting(draw: Draw) -> Sentence:
+def greeting(rng: SentenceRng) -> Sentence:
     """好久不见，小明。 Long time no see, Xiaoming."""
-    chinese, english, mark = draw.choose(GREETINGS)
-    fixed_source, fixed_target = _keyed(draw, chinese, english)
-    called, comma = name(draw), draw.key()
-    source = fixed_source + said("，", comma) + called.source
-    if draw.chance(0.3):
-        source = called.source + said("，", comma) + fixed_source
-    return close(draw, (source, fixed_target + said(",", comma) + called.target), mark)
+    chinese, english, mark = rng.choose(GREETINGS)
+    fixed_source, fixed_target = _keyed(rng, chinese, english)
+    called, comma = name(rng), rng.new_key()
+    source = fixed_source + tag("，", comma) + called.source
+    if rng.chance(0.3):
+        source = called.source + tag("，", comma) + fixed_source
+    return punctuate(rng, (source, fixed_target + tag(",", comma) + called.target), mark)
 
 
-def parting(draw: Draw) -> Sentence:
+def parting(rng: SentenceRng) -> Sentence:
     """明天见，小明。 See you tomorrow, Xiaoming; 谢谢你的礼物。 Thank you for your gift."""
-    source, target = draw.choose((_see_you, _welcome, _thanks))(draw)
-    if draw.chance(0.8):
-        called, comma = name(draw), draw.key()
-        source, target = source + said("，", comma) + called.source, target + said(",", comma) + called.target
-    return close(draw, (source, target))
+    source, target = rng.choose((_see_you, _welcome, _thanks))(rng)
+    if rng.chance(0.8):
+        called, comma = name(rng), rng.new_key()
+        source, target = source + tag("，", comma) + called.source, target + tag(",", comma) + called.target
+    return punctuate(rng, (source, target))
 
 
-def _see_you(draw: Draw) -> Sentence:
-    time, key = time_for(draw, "future"), draw.key()
-    return time.source + said("见", key), said("see you", key) + time.target
+def _see_you(rng: SentenceRng) -> Sentence:
+    time, key = choose_time_phrase(rng, "future"), rng.new_key()
+    return time.source + tag("见", key), tag("see you", key) + time.target
 
 
-def _welcome(draw: Draw) -> Sentence:
-    place, welcome, come, key = draw.choose(PLACES), draw.key(), draw.key(), draw.key()
-    source = said("欢迎", welcome) + said("来", come) + said(place.zh, key)
-    return source, said("welcome", welcome) + said("to", come) + said(place.en, key)
+def _welcome(rng: SentenceRng) -> Sentence:
+    place, welcome, come, key = rng.choose(PLACES), rng.new_key(), rng.new_key(), rng.new_key()
+    source = tag("欢迎", welcome) + tag("来", come) + tag(place.zh, key)
+    return source, tag("welcome", welcome) + tag("to", come) + tag(place.en, key)
 
 
-def _thanks(draw: Draw) -> Sentence:
-    noun, thank, yours, key = draw.choose(_THANKED_FOR), draw.key(), draw.key(), draw.key()
-    source = said("谢谢", thank) + said("你", yours) + said("的", yours) + said(noun.zh, key)
-    return source, said("thank you for", thank) + said("your", yours) + said(noun.en, key)
+def _thanks(rng: SentenceRng) -> Sentence:
+    noun, thank, yours, key = rng.choose(_THANKED_FOR), rng.new_key(), rng.new_key(), rng.new_key()
+    source = tag("谢谢", thank) + tag("你", yours) + tag("的", yours) + tag(noun.zh, key)
+    return source, tag("thank you for", thank) + tag("your", yours) + tag(noun.en, key)
 
 
 _THANKED_FOR = nouns_of("礼物 花 信 书 咖啡 茶 蛋糕 照片 帽子 面条")
@@ -106,47 +106,47 @@ _REQUESTED = tuple(
 )
 
 
-def request(draw: Draw) -> Sentence:
+def request(rng: SentenceRng) -> Sentence:
     """请给我一杯茶。 Please give me a cup of tea; 别吃那块蛋糕。 Do not eat that piece of cake."""
-    source, target = draw.weigh(((3.0, _please_give), (3.0, _please_do), (3.0, _do_not), (3.0, _let_us)))(draw)
-    return close(draw, (source, target))
+    source, target = rng.weighted(((3.0, _please_give), (3.0, _please_do), (3.0, _do_not), (3.0, _let_us)))(rng)
+    return punctuate(rng, (source, target))
 
 
-def _let_us(draw: Draw) -> Sentence:
-    predicate, we, now = activity(draw, "future") if draw.chance(0.5) else go(draw), draw.key(), draw.key()
-    source = said("我们", we) + predicate.before + predicate.verb + predicate.object + said("吧", now)
-    return source, said("let", now) + said("us", we) + said(predicate.forms.base, predicate.key) + predicate.after
+def _let_us(rng: SentenceRng) -> Sentence:
+    predicate, we, now = activity(rng, "future") if rng.chance(0.5) else go(rng), rng.new_key(), rng.new_key()
+    source = tag("我们", we) + predicate.before + predicate.verb + predicate.object + tag("吧", now)
+    return source, tag("let", now) + tag("us", we) + tag(predicate.forms.base, predicate.key) + predicate.after
 
 
-def _please_give(draw: Draw) -> Sentence:
-    noun, please, give, me = draw.choose(_ASKED_FOR), draw.key(), draw.key(), draw.key()
-    thing = draw.weigh(((3.0, a_noun), (1.0, counted_noun), (1.0, pointed_noun)))(draw, noun)
-    source = said("请", please) + said("给", give) + said("我", me) + thing.source
-    return source, said("please", please) + said("give", give) + said("me", me) + thing.target
+def _please_give(rng: SentenceRng) -> Sentence:
+    noun, please, give, me = rng.choose(_ASKED_FOR), rng.new_key(), rng.new_key(), rng.new_key()
+    thing = rng.weighted(((3.0, indefinite_noun), (1.0, counted_noun), (1.0, demonstrative_noun)))(rng, noun)
+    source = tag("请", please) + tag("给", give) + tag("我", me) + thing.source
+    return source, tag("please", please) + tag("give", give) + tag("me", me) + thing.target
 
 
 _ASKED_FOR = nouns_of("drink fruit food reading thing 地图 词典")
 
 
-def _please_do(draw: Draw) -> Sentence:
-    source, target = _done(draw, owned=False)
-    key = draw.key()
-    return said("请", key) + source, said("please", key) + target
+def _please_do(rng: SentenceRng) -> Sentence:
+    source, target = _done(rng, owned=False)
+    key = rng.new_key()
+    return tag("请", key) + source, tag("please", key) + target
 
 
-def _do_not(draw: Draw) -> Sentence:
-    source, target = _done(draw, owned=True)
-    key = draw.key()
-    return said("别", key) + source, said("do not", key) + target
+def _do_not(rng: SentenceRng) -> Sentence:
+    source, target = _done(rng, owned=True)
+    key = rng.new_key()
+    return tag("别", key) + source, tag("do not", key) + target
 
 
-def _done(draw: Draw, *, owned: bool) -> Sentence:
-    verb = draw.choose(_REQUESTED)
-    noun = draw.choose(verb.objects)
-    draw.combine(verb.zh, noun.zh)
-    thing = owned_noun if owned and verb.owned and draw.chance(0.3) else pointed_noun
-    predicate = transitive(draw, verb, thing(draw, noun))
-    return predicate.verb + predicate.object, said(predicate.forms.base, predicate.key) + predicate.after
+def _done(rng: SentenceRng, *, owned: bool) -> Sentence:
+    verb = rng.choose(_REQUESTED)
+    noun = rng.choose(verb.objects)
+    rng.combine(verb.zh, noun.zh)
+    thing = possessed_noun if owned and verb.owned and rng.chance(0.3) else demonstrative_noun
+    predicate = transitive(rng, verb, thing(rng, noun))
+    return predicate.verb + predicate.object, tag(predicate.forms.base, predicate.key) + predicate.after
 
 
 _WEATHER: tuple[tuple[str, str], ...] = (("热", "hot"), ("冷", "cold"), ("暖和", "warm"), ("凉快", "cool"))
@@ -157,84 +157,88 @@ _DAYS: tuple[tuple[str, str, str], ...] = (
 _FALL: tuple[tuple[str, str], ...] = (("下雨", "rain"), ("下雪", "snow"))
 
 
-def weather(draw: Draw) -> Sentence:
+def weather(rng: SentenceRng) -> Sentence:
     """昨天北京很冷。 It was cold in Beijing yesterday; 明天会下雨。 It will rain tomorrow."""
-    if draw.chance(0.3):
-        return _rain(draw)
-    (day_zh, day_en, tense), (zh, en), how = draw.choose(_DAYS), draw.choose(_WEATHER), draw.weigh(_HOW)
-    day, key, marker, coming = draw.key(), draw.key(), draw.key(), draw.key()
-    before, after = said(day_zh, day), said(day_en, day)
-    if draw.chance(0.4):
-        place_source, place_target = _in_a_city(draw)
-        before = draw.choose((before + place_source, place_source + before))
+    if rng.chance(0.3):
+        return _rain(rng)
+    (day_zh, day_en, tense), (zh, en), mood = rng.choose(_DAYS), rng.choose(_WEATHER), rng.weighted(_MOODS)
+    day, key, marker, coming = rng.new_key(), rng.new_key(), rng.new_key(), rng.new_key()
+    before, after = tag(day_zh, day), tag(day_en, day)
+    if rng.chance(0.4):
+        place_source, place_target = _in_a_city(rng)
+        before = rng.choose((before + place_source, place_source + before))
         after = place_target + after
-    will = said("会", coming) if tense == "will be" else ()
-    verb, rest = said(tense, marker, coming)[:1], said(tense, marker)[1:]
-    it, quality = said("it", key), said(en, key) + after
-    if how == "said":
-        return close(draw, (before + will + said("很", marker) + said(zh, key), it + verb + rest + quality))
-    if how == "denied":
-        source = before + said("不", marker) + will + said(zh, key)
-        return close(draw, (source, it + verb + said("not", marker) + rest + quality))
-    return close(draw, (before + will + said(zh, key) + said("吗", marker), verb + it + rest + quality), "?")
+    will = tag("会", coming) if tense == "will be" else ()
+    verb, rest = tag(tense, marker, coming)[:1], tag(tense, marker)[1:]
+    it, quality = tag("it", key), tag(en, key) + after
+    if mood == "affirmative":
+        return punctuate(rng, (before + will + tag("很", marker) + tag(zh, key), it + verb + rest + quality))
+    if mood == "negative":
+        source = before + tag("不", marker) + will + tag(zh, key)
+        return punctuate(rng, (source, it + verb + tag("not", marker) + rest + quality))
+    return punctuate(rng, (before + will + tag(zh, key) + tag("吗", marker), verb + it + rest + quality), "?")
 
 
-def _rain(draw: Draw) -> Sentence:
-    clause, how = _rain_clause(draw, draw.choose(("past", "future", "progressive"))), draw.weigh(_HOW)
-    return spoken(draw, clause._replace(negative=how == "denied"), how == "asked")
+def _rain(rng: SentenceRng) -> Sentence:
+    clause, mood = _rain_clause(rng, rng.choose(("past", "future", "progressive"))), rng.weighted(_MOODS)
+    return make_sentence(rng, clause._replace(negative=mood == "negative"), mood == "question")
 
 
-def _rain_clause(draw: Draw, aspect: str) -> Clause:
-    (zh, en), key = draw.choose(_FALL), draw.key()
-    time = time_for(draw, {"progressive": "now", "past": "recent", "future": "soon"}[aspect])
-    where_source, where_target = _in_a_city(draw) if draw.chance(0.5) else ((), ())
-    predicate = Predicate((), said(zh, key), (), verb_forms(en), key, where_target, apart=False)
-    return Clause(Nominal(where_source, said("it", key), ()), predicate, aspect, time=time)
+def _rain_clause(rng: SentenceRng, aspect: str) -> Clause:
+    (zh, en), key = rng.choose(_FALL), rng.new_key()
+    time = choose_time_phrase(rng, {"progressive": "now", "past": "recent", "future": "soon"}[aspect])
+    where_source, where_target = _in_a_city(rng) if rng.chance(0.5) else ((), ())
+    predicate = Predicate((), tag(zh, key), (), verb_forms(en), key, where_target, separable=False)
+    return Clause(NounPhrase(where_source, tag("it", key), ()), predicate, aspect, time=time)
 
 
-def _in_a_city(draw: Draw) -> Sentence:
-    place, key = draw.choose([place for place in PLACES if place.en[0].isupper()]), draw.key()
-    return said(place.zh, key), said(f"in {place.en}", key)
+def _in_a_city(rng: SentenceRng) -> Sentence:
+    place, key = rng.choose([place for place in PLACES if place.en[0].isupper()]), rng.new_key()
+    return tag(place.zh, key), tag(f"in {place.en}", key)
 
 
-def condition(draw: Draw) -> Sentence:
+def condition(rng: SentenceRng) -> Sentence:
     """如果明天下雨，我会去图书馆。 If it rains tomorrow, I will go to the library."""
-    key, comma, fall = draw.key(), draw.key(), draw.key()
-    (zh, en), time, how = draw.choose(_FALL), time_for(draw, "soon"), "denied" if draw.chance(0.3) else "said"
-    clause = event_clause(draw, person(draw), "future", how, timed=False)
-    source, target = state(draw, clause._replace(adverb=None))
-    opening = said("if", key) + said("it", fall) + said(en + "s", fall) + time.target + said(",", comma)
-    return close(
-        draw, (said("如果", key) + time.source + said(zh, fall) + said("，", comma) + source, opening + target)
+    key, comma, fall = rng.new_key(), rng.new_key(), rng.new_key()
+    (zh, en), time, mood = (
+        rng.choose(_FALL),
+        choose_time_phrase(rng, "soon"),
+        "negative" if rng.chance(0.3) else "affirmative",
+    )
+    clause = event_clause(rng, person(rng), "future", mood, timed=False)
+    source, target = make_statement(rng, clause._replace(adverb=None))
+    opening = tag("if", key) + tag("it", fall) + tag(en + "s", fall) + time.target + tag(",", comma)
+    return punctuate(
+        rng, (tag("如果", key) + time.source + tag(zh, fall) + tag("，", comma) + source, opening + target)
     )
 
 
-def contrast(draw: Draw) -> Sentence:
+def contrast(rng: SentenceRng) -> Sentence:
     """我喜欢猫，可是他不喜欢狗。 I like cats, but he does not like dogs."""
-    first = person(draw)
-    second = someone_else(draw, first)
+    first = person(rng)
+    second = someone_else(rng, first)
     verb = next(verb for verb in VERBS if verb.zh == "喜欢")
-    noun = draw.choose(verb.objects)
+    noun = rng.choose(verb.objects)
     alike = [other for other in verb.objects if other.kind == noun.kind]
-    other = draw.choose(alike) if draw.chance(0.5) else noun
-    draw.combine("喜欢", noun.zh)
-    draw.combine("喜欢", other.zh)
-    likes_first = draw.chance(0.6)
-    one = state(draw, Clause(first, transitive(draw, verb, bare_noun(draw, noun)), "state", not likes_first))
-    two = state(draw, Clause(second, transitive(draw, verb, bare_noun(draw, other)), "state", likes_first))
-    comma, key = draw.key(), draw.key()
-    source = one[0] + said("，", comma) + said("可是", key) + two[0]
-    return close(draw, (source, one[1] + said(",", comma) + said("but", key) + two[1]))
+    other = rng.choose(alike) if rng.chance(0.5) else noun
+    rng.combine("喜欢", noun.zh)
+    rng.combine("喜欢", other.zh)
+    likes_first = rng.chance(0.6)
+    one = make_statement(rng, Clause(first, transitive(rng, verb, bare_noun(rng, noun)), "state", not likes_first))
+    two = make_statement(rng, Clause(second, transitive(rng, verb, bare_noun(rng, other)), "state", likes_first))
+    comma, key = rng.new_key(), rng.new_key()
+    source = one[0] + tag("，", comma) + tag("可是", key) + two[0]
+    return punctuate(rng, (source, one[1] + tag(",", comma) + tag("but", key) + two[1]))
 
 
-def knowing(draw: Draw) -> Sentence:
+def knowing(rng: SentenceRng) -> Sentence:
     """我知道他昨天去了北京。 I know that he went to Beijing yesterday."""
-    subject, key = person(draw), draw.key()
-    aspect, how = draw.choose(("past", "future", "skill", "state")), "denied" if draw.chance(0.2) else "said"
-    clause = event_clause(draw, someone_else(draw, subject), aspect, how)
-    source, target = state(draw, clause._replace(adverb=None))
-    predicate = Predicate((), said("知道", key), source, verb_forms("know"), key, said("that", key) + target)
-    return close(draw, state(draw, Clause(subject, predicate, "state")))
+    subject, key = person(rng), rng.new_key()
+    aspect, mood = rng.choose(("past", "future", "skill", "state")), "negative" if rng.chance(0.2) else "affirmative"
+    clause = event_clause(rng, someone_else(rng, subject), aspect, mood)
+    source, target = make_statement(rng, clause._replace(adverb=None))
+    predicate = Predicate((), tag("知道", key), source, verb_forms("know"), key, tag("that", key) + target)
+    return punctuate(rng, make_statement(rng, Clause(subject, predicate, "state")))
 
 
 PHRASES = (

@@ -3,93 +3,109 @@
 A Chinese relative clause stands before its noun and ends in 的; an English one follows it.
 """
 
-from pellucid.demo.clauses import Clause, be, state, time_for
+from pellucid.demo.clauses import Clause, be_form, choose_time_phrase, make_statement
 from pellucid.demo.english import verb_forms
 from pellucid.demo.lexicon import Noun, nouns_of
-from pellucid.demo.nominals import Nominal, kin, name, owned_noun, person, pointed_noun, the_noun
+from pellucid.demo.noun_phrases import (
+    NounPhrase,
+    attach_relative_clause,
+    demonstrative_noun,
+    kin,
+    name,
+    person,
+    possessed_noun,
+)
 from pellucid.demo.predicates import activity, live
 from pellucid.demo.verbs import VERBS, Verb
-from pellucid.demo.words import Draw, Words, said
+from pellucid.demo.words import SentenceRng, Words, tag
 
-__all__ = ["human", "pet", "the_one_who", "the_thing"]
+__all__ = ["human", "person_with_relative_clause", "pet", "thing_with_relative_clause"]
 
 _SINGLED_OUT: dict[str, tuple[Verb, ...]] = {
-    aspect: tuple(verb for verb in VERBS if aspect in verb.uses.split() and verb.zh not in ("用", "戴", "穿"))
+    aspect: tuple(verb for verb in VERBS if aspect in verb.aspects.split() and verb.zh not in ("用", "戴", "穿"))
     for aspect in ("past", "state", "progressive")
 }
 _PEOPLE = nouns_of("adult artist child")
 _PETS = nouns_of("猫 狗")
 
 
-def human(draw: Draw) -> Nominal:
+def human(rng: SentenceRng) -> NounPhrase:
     """Return a person or people, as a subject."""
-    return draw.weigh(((10.0, person), (2.0, _pointed_person), (1.0, _two_people), (0.8, the_one_who)))(draw)
+    return rng.weighted(
+        ((10.0, person), (2.0, _pointed_person), (1.0, _two_people), (0.8, person_with_relative_clause))
+    )(rng)
 
 
-def pet(draw: Draw) -> Nominal:
+def pet(rng: SentenceRng) -> NounPhrase:
     """Return a cat or a dog: 那只猫, 我的狗."""
-    return draw.weigh(((2.0, pointed_noun), (1.0, owned_noun)))(draw, draw.choose(_PETS))
+    return rng.weighted(((2.0, demonstrative_noun), (1.0, possessed_noun)))(rng, rng.choose(_PETS))
 
 
-def the_thing(draw: Draw, noun: Noun | None = None) -> Nominal:
+def thing_with_relative_clause(rng: SentenceRng, noun: Noun | None = None) -> NounPhrase:
     """Return a thing by what somebody does with it: 我昨天买的书, the book that I bought yesterday."""
-    aspect = draw.weigh(((6.0, "past"), (2.0, "state"), (1.5, "progressive")))
+    aspect = rng.weighted(((6.0, "past"), (2.0, "state"), (1.5, "progressive")))
     verbs = [verb for verb in _SINGLED_OUT[aspect] if noun is None or noun in verb.objects]
     if not verbs:
         aspect, verbs = "past", [verb for verb in _SINGLED_OUT["past"] if noun in verb.objects]
-    verb = draw.choose(verbs)
-    noun = noun or draw.choose(verb.objects)
-    draw.combine(verb.zh, noun.zh)
-    subject, key, that = person(draw), draw.key(), draw.key()
+    verb = rng.choose(verbs)
+    noun = noun or rng.choose(verb.objects)
+    rng.combine(verb.zh, noun.zh)
+    subject, key, that = person(rng), rng.new_key(), rng.new_key()
     forms = verb_forms(verb.en)
-    source: Words = said(verb.zh, key) + said("的", that)
-    target: Words = said("that", that) + subject.target
+    source: Words = tag(verb.zh, key) + tag("的", that)
+    target: Words = tag("that", that) + subject.target
     if aspect == "past":
-        when = time_for(draw, "past")
-        opening = when.source + subject.source if draw.chance(0.2) else subject.source + when.source
-        return the_noun(draw, noun, opening + source, target + said(forms.past, key) + when.target)
+        when = choose_time_phrase(rng, "past")
+        opening = when.source + subject.source if rng.chance(0.2) else subject.source + when.source
+        return attach_relative_clause(rng, noun, opening + source, target + tag(forms.past, key) + when.target)
     if aspect == "state":
-        third = subject.person == 3 and not subject.many
-        return the_noun(draw, noun, subject.source + source, target + said(forms.third if third else forms.base, key))
-    marker = draw.key()
-    opening = subject.source + said("正在", marker)
-    return the_noun(draw, noun, opening + source, target + be(subject, marker) + said(forms.ing, key))
+        third = subject.person == 3 and not subject.is_plural
+        return attach_relative_clause(
+            rng, noun, subject.source + source, target + tag(forms.third if third else forms.base, key)
+        )
+    marker = rng.new_key()
+    opening = subject.source + tag("正在", marker)
+    return attach_relative_clause(rng, noun, opening + source, target + be_form(subject, marker) + tag(forms.ing, key))
 
 
-def the_one_who(draw: Draw) -> Nominal:
+def person_with_relative_clause(rng: SentenceRng) -> NounPhrase:
     """Return a person by what he or she does: 会说中文的那位老师, the teacher who can speak Chinese."""
-    noun = draw.choose(_PEOPLE)
-    who, article, key = draw.key(), draw.key(), draw.key()
-    subject = Nominal((), said("who", who), said("who", who))
-    clause = draw.weigh(((2.0, _doing_now), (2.0, _able), (2.0, _dwelling)))(draw, subject)
-    source, target = state(draw, clause)
-    named = said("那", article) + said(noun.measure, article) + said(noun.zh, key)
-    english = said("the", article) + said(noun.en, key)
-    return Nominal(source + said("的", who) + named, english + target, english + target, about=noun.zh)
+    noun = rng.choose(_PEOPLE)
+    who, article, key = rng.new_key(), rng.new_key(), rng.new_key()
+    subject = NounPhrase((), tag("who", who), tag("who", who))
+    clause = rng.weighted(((2.0, _doing_now), (2.0, _able), (2.0, _dwelling)))(rng, subject)
+    source, target = make_statement(rng, clause)
+    named = tag("那", article) + tag(noun.measure, article) + tag(noun.zh, key)
+    english = tag("the", article) + tag(noun.en, key)
+    return NounPhrase(source + tag("的", who) + named, english + target, english + target, referent=noun.zh)
 
 
-def _doing_now(draw: Draw, subject: Nominal) -> Clause:
-    return Clause(subject, activity(draw, "progressive"), "progressive")
+def _doing_now(rng: SentenceRng, subject: NounPhrase) -> Clause:
+    return Clause(subject, activity(rng, "progressive"), "progressive")
 
 
-def _able(draw: Draw, subject: Nominal) -> Clause:
-    return Clause(subject, activity(draw, "skill", place_share=0.0), "skill")
+def _able(rng: SentenceRng, subject: NounPhrase) -> Clause:
+    return Clause(subject, activity(rng, "skill", place_share=0.0), "skill")
 
 
-def _dwelling(draw: Draw, subject: Nominal) -> Clause:
-    return Clause(subject, live(draw), "state")
+def _dwelling(rng: SentenceRng, subject: NounPhrase) -> Clause:
+    return Clause(subject, live(rng), "state")
 
 
-def _pointed_person(draw: Draw) -> Nominal:
-    return pointed_noun(draw, draw.choose(_PEOPLE))
+def _pointed_person(rng: SentenceRng) -> NounPhrase:
+    return demonstrative_noun(rng, rng.choose(_PEOPLE))
 
 
-def _two_people(draw: Draw) -> Nominal:
-    first, second = draw.choose((name, kin))(draw), draw.choose((name, kin))(draw)
-    if first.about == second.about:
+def _two_people(rng: SentenceRng) -> NounPhrase:
+    first, second = rng.choose((name, kin))(rng), rng.choose((name, kin))(rng)
+    if first.referent == second.referent:
         return first
-    key = draw.key()
-    target = first.target + said("and", key) + second.target
-    return Nominal(
-        first.source + said("和", key) + second.source, target, target, many=True, about=first.about + second.about
+    key = rng.new_key()
+    target = first.target + tag("and", key) + second.target
+    return NounPhrase(
+        first.source + tag("和", key) + second.source,
+        target,
+        target,
+        is_plural=True,
+        referent=first.referent + second.referent,
     )

@@ -23,7 +23,7 @@ class Verb(NamedTuple):
     zh: str
     en: str
     of: str = ""
-    uses: str = ""
+    aspects: str = ""
     generic: bool = False
     owned: bool = True
 
@@ -86,9 +86,9 @@ class Activity(NamedTuple):
     """
 
     parts: tuple[tuple[str, str], ...]
-    uses: str = ""
+    aspects: str = ""
     skill: bool = False
-    apart: bool = False
+    separable: bool = False
     place: str = ""
 
 

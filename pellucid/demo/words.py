@@ -5,7 +5,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy
 
-__all__ = ["Draw", "Word", "Words", "links", "said", "spelt_chinese", "spelt_english"]
+__all__ = ["SentenceRng", "Word", "Words", "find_links", "spell_chinese", "spell_english", "tag"]
 
 T = TypeVar("T")
 
@@ -23,12 +23,12 @@ class Word(NamedTuple):
 Words = tuple[Word, ...]
 
 
-def said(text: str, *keys: int) -> Words:
+def tag(text: str, *keys: int) -> Words:
     """Return the words of `text`, split at its spaces, each of them carrying `keys`."""
     return tuple([Word(part, keys) for part in text.split()])
 
 
-class Draw:
+class SentenceRng:
     """The choices of one sentence: dice, fresh keys, and the word combinations that were made.
 
     Attributes:
@@ -40,7 +40,7 @@ class Draw:
         self._last_key = 0
         self.combinations: set[tuple[str, str]] = set()
 
-    def key(self) -> int:
+    def new_key(self) -> int:
         """Return a key that no word of this sentence carries yet."""
         self._last_key += 1
         return self._last_key
@@ -53,7 +53,7 @@ class Draw:
         """Return one of `options`, each equally likely."""
         return options[int(self._dice.random() * len(options))]
 
-    def weigh(self, options: Sequence[tuple[float, T]]) -> T:
+    def weighted(self, options: Sequence[tuple[float, T]]) -> T:
         """Return one of the (weight, option) pairs' options, as likely as its weight says."""
         left = self._dice.random() * sum([weight for weight, _ in options])
         for weight, option in options:
@@ -67,7 +67,7 @@ class Draw:
         self.combinations.add((word, noun))
 
 
-def links(source: Words, target: Words) -> tuple[tuple[int, int], ...]:
+def find_links(source: Words, target: Words) -> tuple[tuple[int, int], ...]:
     """Return the sorted (source index, target index) pairs of the words that share a key."""
     carriers: dict[int, list[int]] = {}
     for i, word in enumerate(source):
@@ -76,13 +76,13 @@ def links(source: Words, target: Words) -> tuple[tuple[int, int], ...]:
     return tuple(sorted({(i, j) for j, word in enumerate(target) for key in word.keys for i in carriers.get(key, ())}))
 
 
-def spelt_chinese(words: Words) -> tuple[str, tuple[str, ...]]:
+def spell_chinese(words: Words) -> tuple[str, tuple[str, ...]]:
     """Return the sentence as Chinese is written, without spaces, and its words."""
     texts = tuple(word.text for word in words)
     return "".join(texts), texts
 
 
-def spelt_english(words: Words) -> tuple[str, tuple[str, ...]]:
+def spell_english(words: Words) -> tuple[str, tuple[str, ...]]:
     """Return the sentence as English is written, and its words: `a` or `an` settled, the first letter large."""
     texts = [word.text for word in words]
     for index, text in enumerate(texts[:-1]):

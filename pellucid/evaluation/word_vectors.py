@@ -18,16 +18,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from pellucid.corpus.text_files import read_lines
 from pellucid.errors import UserError
-from pellucid.word2vec.analogies import METHODS, Method
-from pellucid.word2vec.neighbours import ROUNDING, search
-from pellucid.word2vec.vectors import WordVectors
+from pellucid.word_vectors.analogies import METHODS, Method
+from pellucid.word_vectors.neighbours import ROUNDING, search
+from pellucid.word_vectors.vectors import WordVectors
 
 __all__ = [
     "AnalogyScores",
     "SectionScore",
     "SimilarityScore",
     "analogy_accuracy",
-    "holds_analogies",
+    "is_analogy_file",
     "similarity_correlation",
     "spearman",
 ]
@@ -147,7 +147,7 @@ def analogy_accuracy(
 
     Args:
         restrict: search the most frequent words only, so many, as is the custom; None for all.
-        method: how a word is scored, see `pellucid.word2vec.analogies`.
+        method: how a word is scored, see `pellucid.word_vectors.analogies`.
         ignore_case: whether capitals count for nothing; of words that differ in capitals only, the most frequent one
             then stands for all.
 
@@ -168,7 +168,7 @@ def analogy_accuracy(
     allowed[list(row_of.values())] = True
     right = numpy.zeros((2, len(questions)), numpy.bool_)
     queries, clear = _queries(vectors, rows[asked], method)
-    found = search(vectors.directions, queries, 4, formula=METHODS[method], allowed=allowed)
+    found = search(vectors.search_index, queries, 4, formula=METHODS[method], allowed=allowed)
     for question, answer in zip(asked[clear].tolist(), found, strict=True):
         *own, expected = rows[question].tolist()
         best = answer.rows.tolist()
@@ -232,7 +232,7 @@ def spearman(one: ArrayLike, other: ArrayLike) -> float | None:
     return max(-1.0, min(1.0, float((left * right).sum()) / size)) if size > 0 else None
 
 
-def holds_analogies(file: str | Path) -> bool:
+def is_analogy_file(file: str | Path) -> bool:
     """Tell whether a file holds questions of analogy, by sections or four words a line, and not judgements."""
     for _, text in _lines(file):
         fields = text.split()
@@ -248,14 +248,14 @@ def _ranks(values: ArrayLike) -> NDArray[numpy.float64]:
 
 def _rows_by_word(vectors: WordVectors, restrict: int | None, ignore_case: bool) -> dict[str, int]:
     """Return the rows of the words that are searched, of those that differ in capitals the most frequent one."""
-    limit, allowed = vectors.frequent(restrict)
+    limit, allowed = vectors.most_frequent(restrict)
     rows = numpy.arange(len(vectors))[:limit] if allowed is None else numpy.flatnonzero(allowed)
     if vectors.counts is not None:
         rows = rows[numpy.argsort(-vectors.counts[rows], kind="stable")]
     words = list(vectors)
     fold = str.casefold if ignore_case else str
     found: dict[str, int] = {}
-    for row in rows[~vectors.directions.zero[rows]].tolist():
+    for row in rows[~vectors.search_index.zero[rows]].tolist():
         found.setdefault(fold(words[row]), row)
     return found
 

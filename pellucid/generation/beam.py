@@ -8,11 +8,11 @@ import torch
 from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor
 
-from pellucid.generation.config import GenerationConfig
-from pellucid.generation.constraints import Constraints, Symbols, padded
+from pellucid.generation.constraints import Constraints, SpecialTokens, pad_rows
+from pellucid.generation.generation_config import GenerationConfig
 from pellucid.models.encoder_decoder import EncoderDecoder
 
-__all__ = ["BeamStep", "Hypothesis", "Symbols", "beam_search"]
+__all__ = ["BeamStep", "Hypothesis", "SpecialTokens", "beam_search"]
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ Watch = Callable[[BeamStep], object]
 def beam_search(
     model: EncoderDecoder,
     sources: Sequence[Sequence[int]],
-    symbols: Symbols,
+    special_tokens: SpecialTokens,
     config: GenerationConfig,
     prefixes: Sequence[Sequence[int]] | None = None,
     watch: Watch | None = None,
@@ -92,10 +92,12 @@ def beam_search(
     Source:
         Wu et al. 2016, §7 for length normalisation, here by length^α; Huang et al. 2017 for stopping once it is exact.
     """
-    source = padded(sources, symbols.pad_id, model.target_embedding.weight.device)
-    constraints = Constraints.of(source, symbols, config, prefixes or [()] * len(sources), _most_positions(model))
+    source = pad_rows(sources, special_tokens.pad_id, model.target_embedding.weight.device)
+    constraints = Constraints.of(
+        source, special_tokens, config, prefixes or [()] * len(sources), _most_positions(model)
+    )
     cache = model.start_cache(model.encode(source), config.beam)
-    beam = _Beam.start(source, symbols, config)
+    beam = _Beam.start(source, special_tokens, config)
     beam.watch = watch
     while len(beam.sentences):
         logits = model.logits(model.decode_step(beam.last_ids, cache)).float()
@@ -128,7 +130,7 @@ class _Beam:
     """
 
     config: GenerationConfig
-    symbols: Symbols
+    special_tokens: SpecialTokens
     sentences: Int[Tensor, " batch"]
     ids: Int[Tensor, "batch hypotheses step"]
     token_log_probs: Float[Tensor, "batch hypotheses step"]
@@ -140,13 +142,13 @@ class _Beam:
     watch: Watch | None = None
 
     @classmethod
-    def start(cls, source: Tensor, symbols: Symbols, config: GenerationConfig) -> "_Beam":
+    def start(cls, source: Tensor, special_tokens: SpecialTokens, config: GenerationConfig) -> "_Beam":
         batch, device = len(source), source.device
         log_probs = torch.full((batch, config.beam), -torch.inf, device=device)
         log_probs[:, 0] = 0.0  # one empty hypothesis a sentence
         return cls(
             config,
-            symbols,
+            special_tokens,
             torch.arange(batch, device=device),
             torch.empty(batch, config.beam, 0, dtype=torch.int64, device=device),
             torch.empty(batch, config.beam, 0, device=device),
@@ -162,7 +164,7 @@ class _Beam:
         """The token each hypothesis ends in: what the decoder reads next."""
         if self.ids.shape[-1]:
             return self.ids[:, :, -1]
-        return torch.full(self.log_probs.shape, self.symbols.start_id, device=self.ids.device)
+        return torch.full(self.log_probs.shape, self.special_tokens.start_id, device=self.ids.device)
 
     def advance(
         self,
@@ -178,8 +180,8 @@ class _Beam:
             longest: most tokens of each sentence's translation without the end.
         """
         beam, step = self.config.beam, self.ids.shape[-1]
-        ends = self.log_probs + logits[:, :, self.symbols.end_id] - normalisers[:, :, 0]
-        logits[:, :, self.symbols.end_id] = -torch.inf
+        ends = self.log_probs + logits[:, :, self.special_tokens.end_id] - normalisers[:, :, 0]
+        logits[:, :, self.special_tokens.end_id] = -torch.inf
         best, tokens = logits.topk(min(beam, logits.shape[-1]))
         best = best - normalisers
         totals, places = (self.log_probs[:, :, None] + best).flatten(1).topk(beam)

@@ -9,12 +9,12 @@ from typing import NamedTuple
 from jaxtyping import Float
 from torch import Tensor
 
-from pellucid.corpus.counts import counted
+from pellucid.plurals import pluralize
 
-__all__ = ["Notice", "changed_numbers", "looping", "not_covered", "odd_length"]
+__all__ = ["GenerationWarning", "check_coverage", "check_length", "check_numbers", "check_repetition"]
 
 
-class Notice(NamedTuple):
+class GenerationWarning(NamedTuple):
     """Something about a translation that its reader should know.
 
     Attributes:
@@ -44,7 +44,7 @@ _LOOK_AWAY = 0.15  # attention a source token got over the whole translation, in
 _RUN = 5  # source tokens side by side that nobody looked at
 
 
-def changed_numbers(source: str, target: str) -> Notice | None:
+def check_numbers(source: str, target: str) -> GenerationWarning | None:
     """Tell which numbers stand on one side only.
 
     `150 000`, `150,000` and `15万` are one number; small ones may be written out on the other side.
@@ -62,27 +62,29 @@ def changed_numbers(source: str, target: str) -> Notice | None:
         for side, name in ((lost, "source"), (new, "translation"))
         if side
     ]
-    return Notice("number", f"numbers differ: {'; '.join(said)}")
+    return GenerationWarning("number", f"numbers differ: {'; '.join(said)}")
 
 
-def looping(source_ids: Sequence[int], target_ids: Sequence[int], what: str = "the translation") -> Notice | None:
+def check_repetition(
+    source_ids: Sequence[int], target_ids: Sequence[int], what: str = "the translation"
+) -> GenerationWarning | None:
     """Tell whether the same tokens come three times in a row (one token: four), and more often than in the source."""
     for n in range(1, 11):
         times = _repeats(target_ids, n)
         if times >= (4 if n == 1 else 3) and times > _repeats(source_ids, n):
-            return Notice("loop", f"{what} repeats itself: {counted(n, 'token')} {times} times in a row")
+            return GenerationWarning("loop", f"{what} repeats itself: {pluralize(n, 'token')} {times} times in a row")
     return None
 
 
-def odd_length(source_tokens: int, target_tokens: int) -> Notice | None:
+def check_length(source_tokens: int, target_tokens: int) -> GenerationWarning | None:
     """Tell whether a translation is less than a third, or more than three times, as long as its source, in tokens."""
     longer, shorter = max(source_tokens, target_tokens), min(source_tokens, target_tokens)
     if longer <= 3 * shorter or longer - shorter < 8:
         return None
-    return Notice("length", f"{counted(source_tokens, 'source token')} became {target_tokens}")
+    return GenerationWarning("length", f"{pluralize(source_tokens, 'source token')} became {target_tokens}")
 
 
-def not_covered(weights: Float[Tensor, "target source"], tokens: Sequence[str]) -> Notice | None:
+def check_coverage(weights: Float[Tensor, "target source"], tokens: Sequence[str]) -> GenerationWarning | None:
     """Tell which stretch of the source got next to no attention from the whole translation.
 
     Args:
@@ -100,13 +102,13 @@ def not_covered(weights: Float[Tensor, "target source"], tokens: Sequence[str]) 
     if length < _RUN:
         return None
     stretch = "".join(tokens[best : best + length]).replace("▁", " ").strip()
-    return Notice("not-covered", f"probably not translated: {stretch}")
+    return GenerationWarning("not-covered", f"probably not translated: {stretch}")
 
 
 def _numbers(text: str) -> Counter[Decimal]:
-    joined = _GROUPED.sub(lambda match: re.sub(r"\D", "", match[0]), text)
+    join_parts = _GROUPED.sub(lambda match: re.sub(r"\D", "", match[0]), text)
     found: Counter[Decimal] = Counter()
-    for digits, chinese, latin in _NUMBER.findall(joined):
+    for digits, chinese, latin in _NUMBER.findall(join_parts):
         value = Decimal(digits.replace(",", "."))
         for unit in chinese or ([latin.lower()] if latin else []):
             value *= _UNITS[unit]

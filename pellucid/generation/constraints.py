@@ -8,12 +8,12 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from pellucid.generation.config import GenerationConfig
+from pellucid.generation.generation_config import GenerationConfig
 
-__all__ = ["Constraints", "Symbols", "padded"]
+__all__ = ["Constraints", "SpecialTokens", "pad_rows"]
 
 
-class Symbols(NamedTuple):
+class SpecialTokens(NamedTuple):
     """The ids with a meaning of their own."""
 
     pad_id: int
@@ -33,7 +33,7 @@ class Constraints:
         placeholder_counts: how often each source holds each of them, [batch placeholders].
     """
 
-    symbols: Symbols
+    special_tokens: SpecialTokens
     min_length: int
     no_repeat_ngram: int
     longest: Int[Tensor, " batch"]
@@ -45,7 +45,7 @@ class Constraints:
     def of(
         cls,
         source: Int[Tensor, "batch source"],
-        symbols: Symbols,
+        special_tokens: SpecialTokens,
         config: GenerationConfig,
         prefixes: Sequence[Sequence[int]],
         most_positions: int | None,
@@ -57,20 +57,20 @@ class Constraints:
             prefixes: ids each translation must begin with.
             most_positions: how many target positions the model has, the start's included; None for any number.
         """
-        lengths = (source != symbols.pad_id).sum(1) - 1
+        lengths = (source != special_tokens.pad_id).sum(1) - 1
         longest = [
             max(config.max_length(tokens), len(prefix) + config.max_length_extra)
             for tokens, prefix in zip(lengths.tolist(), prefixes, strict=True)
         ]
         if most_positions is not None:
             longest = [min(length, most_positions - 1) for length in longest]
-        placeholders = torch.tensor(list(symbols.placeholder_ids), dtype=torch.int64, device=source.device)
+        placeholders = torch.tensor(list(special_tokens.placeholder_ids), dtype=torch.int64, device=source.device)
         return cls(
-            symbols,
+            special_tokens,
             config.min_length,
             config.no_repeat_ngram,
             torch.tensor(longest, device=source.device),
-            padded(prefixes, -1, source.device),
+            pad_rows(prefixes, -1, source.device),
             placeholders,
             (source[:, :, None] == placeholders).sum(1),
         )
@@ -80,9 +80,9 @@ class Constraints:
     ) -> None:
         """Set to −inf, in place, what may not follow `ids`."""
         step = ids.shape[-1]
-        logits[:, :, [self.symbols.pad_id, self.symbols.start_id]] = -torch.inf
+        logits[:, :, [self.special_tokens.pad_id, self.special_tokens.start_id]] = -torch.inf
         if step < self.min_length:
-            logits[:, :, self.symbols.end_id] = -torch.inf
+            logits[:, :, self.special_tokens.end_id] = -torch.inf
         if len(self.placeholder_ids):
             used = (ids[:, :, :, None] == self.placeholder_ids).sum(2)
             spent = used >= self.placeholder_counts[:, None]
@@ -97,7 +97,7 @@ class Constraints:
     def select(self, sentences: Int[Tensor, " left"]) -> "Constraints":
         """Return the limits of these sentences only."""
         return Constraints(
-            self.symbols,
+            self.special_tokens,
             self.min_length,
             self.no_repeat_ngram,
             self.longest[sentences],
@@ -117,7 +117,7 @@ def _would_repeat(ids: Tensor, n: int, vocab_size: int) -> Tensor:
     return repeats.scatter_(2, last, True)[:, :, :-1]
 
 
-def padded(rows: Sequence[Sequence[int]], filler: int, device: torch.device) -> Int[Tensor, "batch seq"]:
+def pad_rows(rows: Sequence[Sequence[int]], filler: int, device: torch.device) -> Int[Tensor, "batch seq"]:
     """Stack rows of ids, the short ones filled up with `filler`."""
     longest = max(len(row) for row in rows)
     filled = [[*row, *[filler] * (longest - len(row))] for row in rows]

@@ -6,24 +6,24 @@ from typing import NamedTuple
 import numpy
 
 from pellucid.generation.decoder import BatchDecoder
-from pellucid.generation.generated import Finish
+from pellucid.generation.generated_text import FinishReason
 from pellucid.generation.sampling import (
     Distribution,
     Logits,
+    apply_repetition_penalty,
     draw,
     log_normaliser,
-    penalised,
     sampling_distribution,
 )
 from pellucid.generation.sampling_config import SamplingConfig
-from pellucid.generation.streaming import StopStrings, WholeCharacters
-from pellucid.generation.utf8 import WHOLE, CharacterGuard
+from pellucid.generation.stop_strings import CharacterStream, StopStrings
+from pellucid.generation.utf8 import CHARACTER_BOUNDARY, Utf8Constraint
 from pellucid.tokenizers import LanguageTokenizer
 
-__all__ = ["Continuation", "Drawn", "Vocabulary", "Window", "continue_all"]
+__all__ = ["ContextWindow", "Continuation", "DecodingVocabulary", "SampledToken", "run_continuations"]
 
 
-class Window(NamedTuple):
+class ContextWindow(NamedTuple):
     """What a model reads at once of a text that may be longer.
 
     Attributes:
@@ -38,7 +38,7 @@ class Window(NamedTuple):
     context: int
     kept: int
 
-    def out_of_view(self, length: int) -> int:
+    def dropped_tokens(self, length: int) -> int:
         """Return how many tokens behind those kept are no longer read when a text of `length` tokens slides.
 
         None as long as all fit; then as few halves of the context as will do: what stays is read anew once in half a
@@ -51,7 +51,7 @@ class Window(NamedTuple):
         return max(0, min(half * halves, length - self.kept - 1))
 
 
-class Vocabulary:
+class DecodingVocabulary:
     """What is asked about ids at every step, prepared once for a model.
 
     Args:
@@ -63,10 +63,10 @@ class Vocabulary:
         self.tokenizer = tokenizer
         self.pieces = [tokenizer.id_to_bytes(number) for number in range(tokenizer.vocab_size)]
         self.end_ids = frozenset(tokenizer.end_ids)
-        self.guard = CharacterGuard(self.pieces, self.end_ids, vocab_size)
+        self.guard = Utf8Constraint(self.pieces, self.end_ids, vocab_size)
 
 
-class Drawn(NamedTuple):
+class SampledToken(NamedTuple):
     """An id that was drawn or could have been: what the model gave it, and what the draw did; natural logarithms."""
 
     id: int
@@ -96,22 +96,22 @@ class Continuation:
         self,
         prompt: Sequence[int],
         config: SamplingConfig,
-        vocabulary: Vocabulary,
-        window: Window,
+        vocabulary: DecodingVocabulary,
+        window: ContextWindow,
         random: numpy.random.Generator,
     ) -> None:
         self.ids = list(prompt)
-        self.drawn: list[Drawn] = []
-        self.alternatives: list[tuple[Drawn, ...]] = []
+        self.drawn: list[SampledToken] = []
+        self.alternatives: list[tuple[SampledToken, ...]] = []
         self.text = ""
-        self.finish: Finish | None = None
+        self.finish_reason: FinishReason | None = None
         self._config = config
         self._vocabulary = vocabulary
         self._window = window
         self._random = random
-        self._state = WHOLE
+        self._state = CHARACTER_BOUNDARY
         self._at_start = not any(vocabulary.pieces[number] for number in prompt)
-        self._characters = WholeCharacters()
+        self._characters = CharacterStream()
         self._stops = StopStrings(config.stop)
 
     @property
@@ -125,15 +125,15 @@ class Continuation:
         return self._characters.held
 
     @property
-    def in_view(self) -> list[int]:
+    def visible_ids(self) -> list[int]:
         """The ids that the model is to have read before the next is drawn."""
         kept = self._window.kept
-        return self.ids[:kept] + self.ids[kept + self._window.out_of_view(len(self.ids)) :]
+        return self.ids[:kept] + self.ids[kept + self._window.dropped_tokens(len(self.ids)) :]
 
     @property
     def has_slid(self) -> bool:
         """Whether the last id has moved the window: what was read must be read anew."""
-        return self._window.out_of_view(len(self.ids)) != self._window.out_of_view(len(self.ids) - 1)
+        return self._window.dropped_tokens(len(self.ids)) != self._window.dropped_tokens(len(self.ids) - 1)
 
     @property
     def slides(self) -> bool:
@@ -142,7 +142,7 @@ class Continuation:
 
     def take(self, logits: Logits) -> str:
         """Draw the next token from the logits after the last one; return the text that this releases."""
-        assert self.finish is None, "a continuation that has ended"
+        assert self.finish_reason is None, "a continuation that has ended"
         normaliser = log_normaliser(logits)
         distribution = self._distribution(logits)
         number = draw(distribution, float(self._random.random())) if self._config.temperature else distribution.ids[0]
@@ -157,8 +157,8 @@ class Continuation:
     def _distribution(self, logits: Logits) -> Distribution:
         config = self._config
         if config.repetition_penalty != 1:
-            counted = [i for i in self.ids[-config.repetition_window :] if i not in self._vocabulary.end_ids]
-            logits = penalised(logits, counted, config.repetition_penalty)
+            pluralize = [i for i in self.ids[-config.repetition_window :] if i not in self._vocabulary.end_ids]
+            logits = apply_repetition_penalty(logits, pluralize, config.repetition_penalty)
         return sampling_distribution(logits + self._vocabulary.guard.forbidden[self._state], config)
 
     def _append(self, number: int) -> str:
@@ -166,7 +166,7 @@ class Continuation:
         vocabulary = self._vocabulary
         self.ids.append(number)
         if number in vocabulary.end_ids:
-            self.finish = "end"
+            self.finish_reason = "end"
             return self._stops.end()
         self._state = vocabulary.guard.next(self._state, number)
         data = vocabulary.pieces[number]
@@ -175,15 +175,15 @@ class Continuation:
             self._at_start = False
         released = self._stops.push(self._characters.push(data))
         if self._stops.found is not None:
-            self.finish = "stop"
+            self.finish_reason = "stop"
         elif len(self.drawn) == self._config.tokens:
-            self.finish = "length"
+            self.finish_reason = "length"
         elif len(self.ids) > self._window.context and not self._config.sliding:
-            self.finish = "context"  # the last token could still be predicted, but not be read
-        return released + (self._stops.end() if self.finish in ("length", "context") else "")
+            self.finish_reason = "context"  # the last token could still be predicted, but not be read
+        return released + (self._stops.end() if self.finish_reason in ("length", "context") else "")
 
 
-def continue_all(
+def run_continuations(
     decoder: BatchDecoder, continuations: Sequence[Continuation]
 ) -> Iterator[list[tuple[Continuation, str]]]:
     """Continue texts side by side until each has ended; after each step, yield the open ones and what each released.
@@ -191,21 +191,21 @@ def continue_all(
     When the window of one slides, all are read anew: each sees the same window as if it were alone.
     """
     going = list(continuations)
-    logits = decoder.prefill([one.in_view for one in going])
+    logits = decoder.prefill([one.visible_ids for one in going])
     while True:
         yield [(one, one.take(row)) for one, row in zip(going, logits, strict=True)]
-        rows = [row for row, one in enumerate(going) if one.finish is None]
+        rows = [row for row, one in enumerate(going) if one.finish_reason is None]
         if not rows:
             return
         few = len(rows) < len(going)
         going = [going[row] for row in rows]
         if any(one.has_slid for one in going):
-            logits = decoder.prefill([one.in_view for one in going])
+            logits = decoder.prefill([one.visible_ids for one in going])
             continue
         if few:
             decoder.select(rows)
         logits = decoder.step([one.ids[-1] for one in going])
 
 
-def _odds(number: int, logits: Logits, normaliser: float, distribution: Distribution) -> Drawn:
-    return Drawn(number, float(logits[number]) - normaliser, distribution.log_prob(number))
+def _odds(number: int, logits: Logits, normaliser: float, distribution: Distribution) -> SampledToken:
+    return SampledToken(number, float(logits[number]) - normaliser, distribution.log_prob(number))

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from pellucid.errors import UserError
 
-__all__ = ["Conversation", "Message", "SinglePrompts"]
+__all__ = ["Conversation", "Message", "PromptOnlyConversation"]
 
 Message = Mapping[str, str]
 """What somebody said: `role` (system, user, assistant) and `content`."""
@@ -22,7 +22,7 @@ class Conversation(Protocol):
         """
 
 
-class SinglePrompts:
+class PromptOnlyConversation:
     """The conversation of a model that was trained on prompts and their completions: each prompt stands by itself.
 
     Args:

@@ -12,12 +12,12 @@ from torch import Tensor
 from pellucid.layers.sequence_cache import SequenceCache
 from pellucid.models.decoder_only import DecoderOnly
 
-__all__ = ["BatchDecoder", "BatchLogits", "Decoder", "ModelDecoder", "OneSequence", "read_rows"]
+__all__ = ["BatchDecoder", "BatchLogits", "Decoder", "ModelDecoder", "SingleSequenceDecoder", "prefill_rows"]
 
 BatchLogits = NDArray[numpy.float32]
 """Scores of every token to come next, before the softmax, [batch vocab_size]; nats."""
 
-READ_AT_ONCE = 512  # tokens of a prompt: the scores of attention grow with this times the context
+PREFILL_CHUNK = 512  # tokens of a prompt: the scores of attention grow with this times the context
 
 
 class Decoder(Protocol):
@@ -50,7 +50,7 @@ class BatchDecoder(Protocol):
         """Most tokens that a sequence may have."""
 
     @property
-    def most_sequences(self) -> int | None:
+    def max_batch_size(self) -> int | None:
         """How many there may be at once; None for any number."""
 
     def prefill(self, prompts: Sequence[Sequence[int]]) -> BatchLogits:
@@ -63,10 +63,10 @@ class BatchDecoder(Protocol):
         """Go on with these sequences only."""
 
 
-class OneSequence:
+class SingleSequenceDecoder:
     """A `Decoder` as a `BatchDecoder` of one sequence."""
 
-    most_sequences = 1
+    max_batch_size = 1
 
     def __init__(self, decoder: Decoder) -> None:
         self.decoder = decoder
@@ -102,7 +102,7 @@ class ModelDecoder:
     looks, and each gives what it gives alone.
     """
 
-    most_sequences = None
+    max_batch_size = None
 
     def __init__(self, model: DecoderOnly) -> None:
         self.model = model
@@ -123,7 +123,7 @@ class ModelDecoder:
         """Forget what was read before, read the prompts, and return the logits after each."""
         numbers: dict[tuple[int, ...], int] = {}
         rows = [numbers.setdefault(tuple(prompt), len(numbers)) for prompt in prompts]
-        self._cache, parts = read_rows(self.model, list(numbers))
+        self._cache, parts = prefill_rows(self.model, list(numbers))
         for states in parts:
             last = states[:, -1]
         if len(rows) > len(numbers):
@@ -147,7 +147,7 @@ class ModelDecoder:
         return logits
 
 
-def read_rows(
+def prefill_rows(
     model: DecoderOnly, rows: Sequence[Sequence[int]]
 ) -> tuple[SequenceCache, Iterator[Float[Tensor, "batch part d_model"]]]:
     """Let a model read texts side by side, part by part; their ends are level, the short ones filled up before them.
@@ -164,4 +164,4 @@ def read_rows(
     device = model.embedding.weight.device
     ids = torch.tensor([[0] * fill + list(row) for fill, row in zip(padding, rows, strict=True)], device=device)
     cache = model.start_cache(longest, torch.tensor(padding, device=device) if any(padding) else None)
-    return cache, (model.extend(part, cache) for part in ids.split(READ_AT_ONCE, dim=1))
+    return cache, (model.extend(part, cache) for part in ids.split(PREFILL_CHUNK, dim=1))

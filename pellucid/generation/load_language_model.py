@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pellucid.errors import UsageError
-from pellucid.generation.conversation import SinglePrompts
+from pellucid.generation.conversation import PromptOnlyConversation
 from pellucid.generation.decoder import BatchDecoder
-from pellucid.generation.generate import LanguageModel
-from pellucid.generation.placement import placed
+from pellucid.generation.device import move_model
 from pellucid.generation.sampling_config import SamplingConfig
-from pellucid.generation.settings import stored_settings
+from pellucid.generation.settings import read_settings
+from pellucid.language_model import LanguageModel
 from pellucid.models.decoder_only import DecoderOnly
-from pellucid.models.model_files import build_language_model
+from pellucid.models.weights import load_decoder_only
 from pellucid.storage.model_folder import read_config, read_json
 from pellucid.tokenizers import ImportedTokenizer, load_language_tokenizer
 from pellucid.tokenizers.chat_template import load_chat_template
@@ -47,9 +47,9 @@ def load_language_model(folder: str | Path, *, device: str = "auto", precision: 
     folder = Path(folder)
     config = read_config(folder, "language-model")
     tokenizer = load_language_tokenizer(folder)
-    model = build_language_model(config, folder / "model.safetensors")
-    model = placed(model, device, "float32" if precision == "int8" else precision)
-    settings = stored_settings(folder, SamplingConfig)
+    model = load_decoder_only(config, folder / "model.safetensors")
+    model = move_model(model, device, "float32" if precision == "int8" else precision)
+    settings = read_settings(folder, SamplingConfig)
     found = LanguageModel(model, tokenizer, settings, new_decoder=_decoders(model, precision))
     if isinstance(tokenizer, ImportedTokenizer):
         found.conversation = load_chat_template(folder, tokenizer)
@@ -58,22 +58,22 @@ def load_language_model(folder: str | Path, *, device: str = "auto", precision: 
     return found
 
 
-def _single_prompts(folder: Path, model: LanguageModel) -> SinglePrompts | None:
+def _single_prompts(folder: Path, model: LanguageModel) -> PromptOnlyConversation | None:
     """Return how a model trained here is asked, by the report of its text; None if that had no prompts to be obeyed."""
     report = folder / "report.json"
     data = read_json(report).get("data") if report.is_file() else None
     if not isinstance(data, dict) or not data.get("with_prompt"):
         return None
-    return SinglePrompts(model.prompt_ids, str(data.get("prompt_ending", "")))
+    return PromptOnlyConversation(model.prompt_ids, str(data.get("prompt_ending", "")))
 
 
 def _decoders(model: DecoderOnly, precision: str) -> Callable[[], BatchDecoder] | None:
     """Return what makes decoders: of the compiled model on the processor, None (the model itself) elsewhere."""
     device = model.embedding.weight.device.type
     if device == "cpu":
-        from pellucid.generation.compiled.decoder import compiled_at_first_use  # loads Numba
+        from pellucid.generation.compiled.decoder import compile_at_first_use  # loads Numba
 
-        return compiled_at_first_use(model, _PRECISIONS[precision])
+        return compile_at_first_use(model, _PRECISIONS[precision])
     if precision == "int8":
         raise UsageError(
             f"int8 runs on the processor, and the model shall be on {device}",

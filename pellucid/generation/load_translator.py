@@ -4,15 +4,15 @@ from pathlib import Path
 from typing import Any
 
 from pellucid.errors import UserError
-from pellucid.generation.config import GenerationConfig
-from pellucid.generation.placement import placed
-from pellucid.generation.settings import stored_settings
-from pellucid.generation.translate import Translator
-from pellucid.models.config import EncoderDecoderConfig
+from pellucid.generation.device import move_model
+from pellucid.generation.generation_config import GenerationConfig
+from pellucid.generation.settings import read_settings
 from pellucid.models.encoder_decoder import EncoderDecoder
-from pellucid.models.model_files import build_translator_model
+from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
+from pellucid.models.weights import load_encoder_decoder
 from pellucid.storage.model_folder import read_config
 from pellucid.tokenizers import Tokenizer, load_tokenizer
+from pellucid.translator import Translator
 
 __all__ = ["as_described", "load_translator"]
 
@@ -32,7 +32,7 @@ def load_translator(folder: str | Path, *, device: str = "auto", precision: str 
     """
     folder = Path(folder)
     config = read_config(folder, "translator")
-    model = placed(build_translator_model(config, folder / "model.safetensors"), device, precision)
+    model = move_model(load_encoder_decoder(config, folder / "model.safetensors"), device, precision)
     return as_described(folder, model, *_tokenizers(folder, config))
 
 
@@ -55,7 +55,7 @@ def as_described(
         model,
         source_tokenizer,
         target_tokenizer,
-        stored_settings(folder, GenerationConfig),
+        read_settings(folder, GenerationConfig),
         alignment_heads=_alignment_heads(folder, config, model.config),
         copies_placeholders=bool(config.get("placeholders", False)),
         source_language=config.get("source_language"),

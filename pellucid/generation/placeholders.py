@@ -5,9 +5,18 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from pellucid.generation.sentences import is_unspaced
+from pellucid.generation.sentence_splitting import is_unspaced
 
-__all__ = ["Protected", "balance", "kept_whole", "protect", "protect_pair", "put_back", "put_in", "spans"]
+__all__ = [
+    "ProtectedText",
+    "has_all_placeholders",
+    "insert_placeholders",
+    "placeholder_spans",
+    "protect",
+    "protect_pair",
+    "restore_placeholders",
+    "unbalanced_tags",
+]
 
 _PATTERN = re.compile(
     r"(?P<tag></?[A-Za-z][\w:.-]*(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s\"'>]+))*\s*/?>)"
@@ -26,7 +35,7 @@ _PATTERN = re.compile(
 _TAG = re.compile(r"<(?P<close>/?)(?P<name>[A-Za-z][\w:.-]*)[^>]*?(?P<alone>/?)>")
 
 
-class Protected(NamedTuple):
+class ProtectedText(NamedTuple):
     """A text whose placeholders are numbered.
 
     Attributes:
@@ -48,32 +57,32 @@ class Protected(NamedTuple):
         return text
 
 
-def spans(text: str) -> list[tuple[int, int]]:
+def placeholder_spans(text: str) -> list[tuple[int, int]]:
     """Return where the placeholders of a text stand, start and end."""
     return [match.span() for match in _PATTERN.finditer(text)]
 
 
-def protect(text: str, values: Sequence[str] = ()) -> Protected:
+def protect(text: str, values: Sequence[str] = ()) -> ProtectedText:
     """Number the placeholders of a text, in the order they first appear.
 
     Args:
-        text: any text; `put_back` of the result is the text again.
+        text: any text; `restore_placeholders` of the result is the text again.
         values: placeholders that have the first numbers already.
     """
     numbers = {value: number for number, value in enumerate(values)}
     segments: list[str | int] = []
     done = 0
-    for start, end in spans(text):
+    for start, end in placeholder_spans(text):
         if done < start:
             segments.append(text[done:start])
         segments.append(numbers.setdefault(text[start:end], len(numbers)))
         done = end
     if done < len(text):
         segments.append(text[done:])
-    return Protected(segments, list(numbers))
+    return ProtectedText(segments, list(numbers))
 
 
-def protect_pair(source: str, target: str, most: int = 10) -> tuple[Protected, Protected] | None:
+def protect_pair(source: str, target: str, most: int = 10) -> tuple[ProtectedText, ProtectedText] | None:
     """Number the placeholders of a sentence pair alike.
 
     None if the sides do not hold the same ones equally often, or more than `most` different ones.
@@ -85,12 +94,12 @@ def protect_pair(source: str, target: str, most: int = 10) -> tuple[Protected, P
     return one, other
 
 
-def put_back(segments: Iterable[str | int], values: Sequence[str]) -> str:
+def restore_placeholders(segments: Iterable[str | int], values: Sequence[str]) -> str:
     """Return the text with its placeholders where their numbers stand."""
     return "".join(segment if isinstance(segment, str) else values[segment] for segment in segments)
 
 
-def balance(segments: Iterable[str | int], values: Sequence[str]) -> list[str]:
+def unbalanced_tags(segments: Iterable[str | int], values: Sequence[str]) -> list[str]:
     """Return the tags that are left when each opening one is struck out with its closing one; none if balanced."""
     left: list[str] = []
     for segment in segments:
@@ -105,14 +114,14 @@ def balance(segments: Iterable[str | int], values: Sequence[str]) -> list[str]:
     return left
 
 
-def kept_whole(source: Protected, segments: Sequence[str | int]) -> bool:
+def has_all_placeholders(source: ProtectedText, segments: Sequence[str | int]) -> bool:
     """Tell whether a translation's segments hold the source's placeholders, each as often, and tags as balanced."""
-    return _count(source.segments) == _count(segments) and balance(source.segments, source.values) == balance(
-        segments, source.values
-    )
+    return _count(source.segments) == _count(segments) and unbalanced_tags(
+        source.segments, source.values
+    ) == unbalanced_tags(segments, source.values)
 
 
-def put_in(source: Protected, translation: str, places: Sequence[int]) -> str:
+def insert_placeholders(source: ProtectedText, translation: str, places: Sequence[int]) -> str:
     """Insert the source's placeholders into a translation that was made without them.
 
     Args:
@@ -124,7 +133,7 @@ def put_in(source: Protected, translation: str, places: Sequence[int]) -> str:
     at = [_word_edge(translation, place) for place in places]
     for _ in range(2):
         pieces = _pieces(translation, wanted, at)
-        if balance(pieces, source.values) == balance(source.segments, source.values):
+        if unbalanced_tags(pieces, source.values) == unbalanced_tags(source.segments, source.values):
             break
         at = _in_order(at, len(translation))
     gaps = _neighbours(source)
@@ -178,7 +187,7 @@ def _in_order(at: Sequence[int], length: int) -> list[int]:
     return moved
 
 
-def _neighbours(source: Protected) -> dict[int, tuple[bool, bool]]:
+def _neighbours(source: ProtectedText) -> dict[int, tuple[bool, bool]]:
     """Return for each placeholder whether a space, or a script without spaces, stood before and after it."""
     found: dict[int, tuple[bool, bool]] = {}
     for i, segment in enumerate(source.segments):

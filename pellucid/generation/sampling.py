@@ -18,11 +18,11 @@ from pellucid.generation.sampling_config import SamplingConfig
 __all__ = [
     "Distribution",
     "Logits",
+    "apply_repetition_penalty",
     "draw",
     "greedy",
     "log_normaliser",
-    "no_numbers",
-    "penalised",
+    "non_finite_error",
     "sampling_distribution",
 ]
 
@@ -61,11 +61,11 @@ def log_normaliser(logits: Logits) -> float:
     """
     highest = logits.max()
     if not numpy.isfinite(highest):
-        raise no_numbers()
+        raise non_finite_error()
     return float(highest) + float(numpy.log(numpy.exp(logits - highest).sum(dtype=numpy.float64)))
 
 
-def no_numbers() -> UserError:
+def non_finite_error() -> UserError:
     """Return what to tell where a model computes NaN or infinities."""
     return UserError(
         "the model gives no probabilities: what it computes are no finite numbers",
@@ -73,7 +73,7 @@ def no_numbers() -> UserError:
     )
 
 
-def penalised(logits: Logits, counted: Sequence[int], penalty: float) -> Logits:
+def apply_repetition_penalty(logits: Logits, pluralize: Sequence[int], penalty: float) -> Logits:
     """Make what has occurred less probable: divide its logit by the penalty if positive, multiply it if negative.
 
     A token that occurred often is penalised as one that occurred once. The result depends on where the model's logits
@@ -88,12 +88,12 @@ def penalised(logits: Logits, counted: Sequence[int], penalty: float) -> Logits:
         Keskar et al. 2019 (CTRL), §4.1. Differs from source: negative logits are multiplied, as everywhere since, or
         they would become more probable.
     """
-    ids = numpy.unique(numpy.asarray(counted, dtype=numpy.int64))
+    ids = numpy.unique(numpy.asarray(pluralize, dtype=numpy.int64))
     changed = logits.copy()
     old = changed[ids].astype(numpy.float64)
     with numpy.errstate(over="ignore"):
-        penalised = numpy.where(old > 0, old / penalty, old * penalty)
-    changed[ids] = numpy.clip(penalised, -_LARGEST, _LARGEST)
+        apply_repetition_penalty = numpy.where(old > 0, old / penalty, old * penalty)
+    changed[ids] = numpy.clip(apply_repetition_penalty, -_LARGEST, _LARGEST)
     return changed
 
 

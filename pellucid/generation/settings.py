@@ -9,12 +9,12 @@ from pydantic import BaseModel, ValidationError
 from pellucid.errors import UserError
 from pellucid.storage.model_folder import read_json
 
-__all__ = ["changed_settings", "stored_settings"]
+__all__ = ["override_settings", "read_settings"]
 
 Config = TypeVar("Config", bound=BaseModel)
 
 
-def changed_settings(config: Config, changes: Mapping[str, Any]) -> Config:
+def override_settings(config: Config, changes: Mapping[str, Any]) -> Config:
     """Return `config` with some fields changed; None changes nothing.
 
     Raises:
@@ -33,7 +33,7 @@ def changed_settings(config: Config, changes: Mapping[str, Any]) -> Config:
         raise UserError(f"{name}: {message}" if name else message, where=name or (), hint=hint) from error
 
 
-def stored_settings(folder: Path, kind: type[Config]) -> Config:
+def read_settings(folder: Path, kind: type[Config]) -> Config:
     """Return what generation_config.json of a model folder says, or the defaults where there is none.
 
     Raises:

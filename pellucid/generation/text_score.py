@@ -8,12 +8,12 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from pellucid.generation.continuation import Window
-from pellucid.generation.decoder import read_rows
-from pellucid.generation.sampling import no_numbers
+from pellucid.generation.continuation import ContextWindow
+from pellucid.generation.decoder import prefill_rows
+from pellucid.generation.sampling import non_finite_error
 from pellucid.models.decoder_only import DecoderOnly
 
-__all__ = ["Reading", "TextScore", "TokenScore", "log_probs_of", "windows"]
+__all__ = ["ScoringInput", "TextScore", "TokenScore", "score_tokens", "windows"]
 
 BATCH_TOKENS = 4096  # padding included, that pass at once
 LOGITS_AT_ONCE = 2**24  # numbers
@@ -44,7 +44,7 @@ class TextScore(NamedTuple):
         return {"total": self.total, "tokens": [token._asdict() for token in self.tokens]}
 
 
-class Reading(NamedTuple):
+class ScoringInput(NamedTuple):
     """A text as ids, and which of them are scored.
 
     Attributes:
@@ -71,7 +71,9 @@ class _Job(NamedTuple):
 
 
 @torch.inference_mode()
-def log_probs_of(model: DecoderOnly, readings: Sequence[Reading], window: Window, stride: int) -> list[list[float]]:
+def score_tokens(
+    model: DecoderOnly, readings: Sequence[ScoringInput], window: ContextWindow, stride: int
+) -> list[list[float]]:
     """Return the log-probability of each scored token of each text, natural logarithm.
 
     A text that is longer than the model's context is read through windows of that width, each `stride` tokens after
@@ -99,7 +101,7 @@ def log_probs_of(model: DecoderOnly, readings: Sequence[Reading], window: Window
     return found
 
 
-def windows(reading: Reading, window: Window, stride: int) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
+def windows(reading: ScoringInput, window: ContextWindow, stride: int) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
     """Yield the ids that are read at once, and those that are scored: the last ones of what these predict."""
     ids, start, context = reading.ids, reading.first, window.context
     while start < len(ids):
@@ -123,7 +125,7 @@ def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
 
 def _score(model: DecoderOnly, batch: Sequence[_Job]) -> list[list[float]]:
     most = max(len(job.scored) for job in batch)
-    _, parts = read_rows(model, [job.ids for job in batch])
+    _, parts = prefill_rows(model, [job.ids for job in batch])
     states: Tensor | None = None  # the last `most` ones of each row
     for part in parts:
         states = (part if states is None else torch.cat((states, part), dim=1))[:, -most:]
@@ -134,7 +136,7 @@ def _score(model: DecoderOnly, batch: Sequence[_Job]) -> list[list[float]]:
         row[most - len(job.scored) :] = torch.tensor(list(job.scored), device=device)
     found = _log_probs(model, states, wanted)
     if not torch.isfinite(found).all():
-        raise no_numbers()
+        raise non_finite_error()
     log_probs = found.tolist()
     return [row[most - len(job.scored) :] for row, job in zip(log_probs, batch, strict=True)]
 

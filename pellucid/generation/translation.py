@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from pellucid.generation.alignment import Link
-from pellucid.generation.checks import Notice
+from pellucid.generation.attention_alignment import AlignmentLink
+from pellucid.generation.checks import GenerationWarning
 
 __all__ = ["Alternative", "Translation", "best_combinations", "blank"]
 
@@ -45,8 +45,8 @@ class Translation:
     n_best: tuple[Alternative, ...]
     source_tokens: tuple[str, ...] = ()
     tokens: tuple[str, ...] = ()
-    alignment: tuple[Link, ...] | None = None
-    warnings: tuple[Notice, ...] = ()
+    alignment: tuple[AlignmentLink, ...] | None = None
+    warnings: tuple[GenerationWarning, ...] = ()
 
     def __str__(self) -> str:
         return self.text

@@ -10,9 +10,9 @@ from functools import cached_property
 import numpy
 from numpy.typing import NDArray
 
-__all__ = ["WHOLE", "CharacterGuard"]
+__all__ = ["CHARACTER_BOUNDARY", "Utf8Constraint"]
 
-WHOLE = 0
+CHARACTER_BOUNDARY = 0
 """State between two characters."""
 
 _WRONG = 8
@@ -21,8 +21,8 @@ _CONTINUATION = (0x80, 0xBF)
 
 # state → (first byte, last byte, state after it)
 _STEPS: dict[int, list[tuple[int, int, int]]] = {
-    WHOLE: [
-        (0x00, 0x7F, WHOLE),
+    CHARACTER_BOUNDARY: [
+        (0x00, 0x7F, CHARACTER_BOUNDARY),
         (0xC2, 0xDF, _ONE),
         (0xE0, 0xE0, _AFTER_E0),
         (0xE1, 0xEC, _TWO),
@@ -32,7 +32,7 @@ _STEPS: dict[int, list[tuple[int, int, int]]] = {
         (0xF1, 0xF3, _THREE),
         (0xF4, 0xF4, _AFTER_F4),
     ],
-    _ONE: [(*_CONTINUATION, WHOLE)],
+    _ONE: [(*_CONTINUATION, CHARACTER_BOUNDARY)],
     _TWO: [(*_CONTINUATION, _ONE)],
     _THREE: [(*_CONTINUATION, _TWO)],
     _AFTER_E0: [(0xA0, 0xBF, _ONE)],  # below would be a two-byte character in three bytes
@@ -42,7 +42,7 @@ _STEPS: dict[int, list[tuple[int, int, int]]] = {
 }
 
 
-class CharacterGuard:
+class Utf8Constraint:
     """Knows, for every id and state, whether the id may come next and which state it leads to.
 
     An id that adds no bytes (a special one, or one of the model's rows that no token has) may never come, but for those
@@ -61,7 +61,7 @@ class CharacterGuard:
         self._after = numpy.full((_WRONG, vocab_size), _WRONG, dtype=numpy.int8)
         self._after[:, : len(pieces)] = _states_after(pieces)
         self._after[:, [i for i, piece in enumerate(pieces) if not piece]] = _WRONG
-        self._after[WHOLE, [number for number in end_ids if number < vocab_size]] = WHOLE
+        self._after[CHARACTER_BOUNDARY, [number for number in end_ids if number < vocab_size]] = CHARACTER_BOUNDARY
         self._forbid_dead_ends()
 
     @cached_property
@@ -75,7 +75,7 @@ class CharacterGuard:
 
     def _forbid_dead_ends(self) -> None:
         """Let no id lead to where nothing leads on: a vocabulary may lack the bytes that would end a character."""
-        alive = {WHOLE}
+        alive = {CHARACTER_BOUNDARY}
         while True:
             leads_on = numpy.isin(self._after, sorted(alive)).any(axis=1)
             found = alive | {int(state) for state in numpy.flatnonzero(leads_on)}

@@ -6,23 +6,23 @@ from pellucid.lazy import lazy_names
 
 if TYPE_CHECKING:
     from pellucid.inspection.effect import Effect
-    from pellucid.inspection.labelled import LabelledArray
+    from pellucid.inspection.labelled_array import LabelledArray
     from pellucid.inspection.language_models import look_at_language_model, what_if_language_model
-    from pellucid.inspection.look import Look, Looks
+    from pellucid.inspection.look import Look, LookBatch
     from pellucid.inspection.translators import look_at_translator, what_if_translator
-    from pellucid.inspection.vectors import WordLook, look_at_vectors
     from pellucid.inspection.what_if import WhatIf
+    from pellucid.inspection.word_vectors import WordLook, look_at_word_vectors
 
 __all__ = [
     "Effect",
     "LabelledArray",
     "Look",
-    "Looks",
+    "LookBatch",
     "WhatIf",
     "WordLook",
     "look_at_language_model",
     "look_at_translator",
-    "look_at_vectors",
+    "look_at_word_vectors",
     "what_if_language_model",
     "what_if_translator",
 ]
@@ -31,14 +31,14 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "Effect": "effect",
-        "LabelledArray": "labelled",
+        "LabelledArray": "labelled_array",
         "Look": "look",
-        "Looks": "look",
+        "LookBatch": "look",
         "WhatIf": "what_if",
-        "WordLook": "vectors",
+        "WordLook": "word_vectors",
         "look_at_language_model": "language_models",
         "look_at_translator": "translators",
-        "look_at_vectors": "vectors",
+        "look_at_word_vectors": "word_vectors",
         "what_if_language_model": "language_models",
         "what_if_translator": "translators",
     },

@@ -5,13 +5,13 @@ from typing import NamedTuple, Protocol
 
 import numpy
 
-from pellucid.corpus.counts import counted
 from pellucid.errors import UserError
-from pellucid.evaluation.alignment import aer
-from pellucid.generation.translate import Translator
-from pellucid.inspection.labelled import Array, Axis, LabelledArray, numbered
-from pellucid.inspection.recorded import Recorded
+from pellucid.evaluation.alignment_error import alignment_error_rate
+from pellucid.inspection.labelled_array import Array, Axis, LabelledArray, numbered_axis
+from pellucid.inspection.recorded_run import RecordedRun
 from pellucid.inspection.tokens import Token
+from pellucid.plurals import pluralize
+from pellucid.translator import Translator
 
 __all__ = ["AlignedPair", "HeadErrors", "alignment", "head_errors", "word_spans"]
 
@@ -61,7 +61,7 @@ class HeadErrors(NamedTuple):
     best: tuple[int, int]
 
 
-def alignment(look: Recorded, heads: Sequence[tuple[int, int]] | None = None) -> LabelledArray:
+def alignment(look: RecordedRun, heads: Sequence[tuple[int, int]] | None = None) -> LabelledArray:
     """Return where the decoder looked in the source to write each token, the mean of some heads, [following source].
 
     Row j is of the token that was to be written, not of the one that was read. Nothing is left out of a row: it sums to
@@ -74,20 +74,23 @@ def alignment(look: Recorded, heads: Sequence[tuple[int, int]] | None = None) ->
     Raises:
         UserError: if the model has no cross-attention, or a head does not exist.
     """
-    chosen = tuple(look.subject.alignment_heads if heads is None else heads)
+    chosen = tuple(look.inspected.alignment_heads if heads is None else heads)
     blocks = len(look.stack("decoder").blocks)
     if "cross_attention" not in look.stack("decoder").parts:
         raise UserError("a language model has no cross-attention", where="alignment")
     layers = sorted({layer for layer, _ in chosen}) or list(range(blocks))
     if not all(0 <= layer < blocks for layer in layers):
-        raise UserError(f"the decoder has {counted(blocks, 'layer')}, got heads {chosen}", where="heads")
-    weights = dict(zip(layers, look.need(*(f"decoder.{n}.cross_attention.weights" for n in layers)), strict=True))
+        raise UserError(f"the decoder has {pluralize(blocks, 'layer')}, got heads {chosen}", where="heads")
+    weights = dict(zip(layers, look.require(*(f"decoder.{n}.cross_attention.weights" for n in layers)), strict=True))
     count = len(weights[layers[0]])
     if not all(0 <= head < count for _, head in chosen):
-        raise UserError(f"a layer has {counted(count, 'head')}, got heads {chosen}", where="heads")
+        raise UserError(f"a layer has {pluralize(count, 'head')}, got heads {chosen}", where="heads")
     rows = [weights[layer].values[head] for layer, head in chosen] or [w.values.mean(0) for w in weights.values()]
-    values = numpy.mean(rows, axis=0)[: len(look.following)]
-    axes = (Axis("following", tuple(token.display for token in look.following)), look.token_axis("source", "source"))
+    values = numpy.mean(rows, axis=0)[: len(look.next_tokens)]
+    axes = (
+        Axis("next_tokens", tuple(token.display for token in look.next_tokens)),
+        look.token_axis("source", "source"),
+    )
     which = ", ".join(f"{layer}.{head}" for layer, head in chosen) or "all"
     meaning = f"weight of cross-attention when a token was about to be written, mean of heads: {which}"
     return LabelledArray("decoder.alignment", values, axes, "share", meaning)
@@ -114,7 +117,7 @@ def head_errors(translator: Translator, pairs: Sequence[AlignedPair]) -> HeadErr
         look = translator.look(pair.source, target=pair.target, what=["decoder.*.cross_attention.weights"])
         where = (
             _word_of(look.source, pair.source, pair.source_words),
-            _word_of(look.following, pair.target, pair.target_words),
+            _word_of(look.next_tokens, pair.target, pair.target_words),
         )
         for place in numpy.ndindex(shape):
             predicted.setdefault(place, []).append(_links(alignment(look, [(place[0], place[1])]).values, *where))
@@ -123,11 +126,11 @@ def head_errors(translator: Translator, pairs: Sequence[AlignedPair]) -> HeadErr
         if translator.alignment_heads:
             predicted.setdefault("guided", []).append(_links(alignment(look).values, *where))
     sure = [set(pair.alignment) for pair in pairs]
-    rates = {which: aer(found, sure) for which, found in predicted.items()}
+    rates = {which: alignment_error_rate(found, sure) for which, found in predicted.items()}
     values = numpy.array([[rates[layer, head] for head in range(shape[1])] for layer in range(shape[0])])
-    axes = (numbered("layer", shape[0]), numbered("heads", shape[1]))
+    axes = (numbered_axis("layer", shape[0]), numbered_axis("heads", shape[1]))
     best = numpy.unravel_index(int(values.argmin()), shape)
-    meaning = f"alignment error rate on {counted(len(pairs), 'pair')}"
+    meaning = f"alignment error rate on {pluralize(len(pairs), 'pair')}"
     return HeadErrors(
         LabelledArray("decoder.head_errors", values, axes, "share", meaning),
         rates["mean"],

@@ -5,23 +5,23 @@ import torch
 from torch import Tensor
 
 from pellucid.errors import UserError
-from pellucid.inspection.anatomy import Attended
-from pellucid.inspection.labelled import Axis, LabelledArray, numbered
-from pellucid.inspection.recorded import WITHOUT_POSITIONS, Recorded
+from pellucid.inspection.labelled_array import Axis, LabelledArray, numbered_axis
+from pellucid.inspection.recorded_run import WITHOUT_POSITIONS, RecordedRun
+from pellucid.inspection.structure import AttentionSite
 
 __all__ = [
-    "covering",
-    "explicit_weights",
+    "keys_for_mass",
     "mask",
-    "mixture",
     "position_bias",
-    "products",
-    "special_share",
-    "turned",
+    "rotated",
+    "score_products",
+    "softmax_of_scores",
+    "special_token_weight",
+    "weighted_values",
 ]
 
 
-def mask(look: Recorded, attention: str) -> LabelledArray:
+def mask(look: RecordedRun, attention: str) -> LabelledArray:
     """Return where an attention may look, 1 or 0, [query key]."""
     where = look.attention(attention)
     axes = (look.token_axis("query", where.query_side), look.token_axis("key", where.key_side))
@@ -29,7 +29,7 @@ def mask(look: Recorded, attention: str) -> LabelledArray:
     return LabelledArray(f"{attention}.mask", look.mask(attention).astype(numpy.float32), axes, "–", meaning)
 
 
-def turned(look: Recorded, attention: str, quantity: str) -> Tensor:
+def rotated(look: RecordedRun, attention: str, quantity: str) -> Tensor:
     """Return queries or keys as they meet, turned by their positions if rotary, for each head of queries.
 
     Args:
@@ -43,11 +43,11 @@ def turned(look: Recorded, attention: str, quantity: str) -> Tensor:
     where = look.attention(attention)
     x = look.tensor(f"{attention}.{quantity}")[None]
     device = where.module.query.weight.device
-    x = where.module.turn(x.to(device), torch.arange(x.shape[2], device=device))[0].cpu()
+    x = where.module.rotate(x.to(device), torch.arange(x.shape[2], device=device))[0].cpu()
     return x.repeat_interleave(where.module.n_heads // x.shape[0], dim=0)
 
 
-def position_bias(look: Recorded, where: Attended) -> Tensor | None:
+def position_bias(look: RecordedRun, where: AttentionSite) -> Tensor | None:
     """Return what positions add to the scores (ALiBi), float64 [heads query key]; None if nothing."""
     if WITHOUT_POSITIONS in look.edits:
         return None
@@ -57,23 +57,23 @@ def position_bias(look: Recorded, where: Attended) -> Tensor | None:
     return None if bias is None else bias.double().cpu()
 
 
-def products(look: Recorded, attention: str, query: int, key: int) -> LabelledArray:
+def score_products(look: RecordedRun, attention: str, query: int, key: int) -> LabelledArray:
     """Return, dimension by dimension, what a score is the sum of: q_i · k_i / √d_head, [heads d_head]; nats.
 
     Query and key are as they meet, turned by their positions if rotary. ALiBi's bias comes on top of the sum.
     """
-    q, k = turned(look, attention, "query"), turned(look, attention, "key")
+    q, k = rotated(look, attention, "query"), rotated(look, attention, "key")
     _place(look, attention, query, key)
     values = (q[:, query] * k[:, key] * q.shape[-1] ** -0.5).numpy()
-    axes = (numbered("heads", len(values)), numbered("d_head", values.shape[1]))
+    axes = (numbered_axis("heads", len(values)), numbered_axis("d_head", values.shape[1]))
     where = look.attention(attention)
     names = look.tokens_on(where.query_side)[query].display, look.tokens_on(where.key_side)[key].display
     meaning = f"q_i · k_i / √d_head of query {names[0]} and key {names[1]}; their sum is the score before a bias"
     return LabelledArray(f"{attention}.products", values, axes, "nats", meaning)
 
 
-def mixture(look: Recorded, attention: str, query: int) -> LabelledArray:
-    """Return what each key gives to a query's mix, weight · value, [heads key d_head]; their sum is `mixed`.
+def weighted_values(look: RecordedRun, attention: str, query: int) -> LabelledArray:
+    """Return what each key gives to a query's mix, weight · value, [heads key d_head]; their sum is `head_output`.
 
     The 0.8/0.2 picture: each dimension of the output is that mean of the same dimension of the values.
     """
@@ -83,9 +83,9 @@ def mixture(look: Recorded, attention: str, query: int) -> LabelledArray:
     values = (weights[:, query, :, None] * value).numpy()
     where = look.attention(attention)
     axes = (
-        numbered("heads", len(values)),
+        numbered_axis("heads", len(values)),
         look.token_axis("key", where.key_side),
-        numbered("d_head", values.shape[2]),
+        numbered_axis("d_head", values.shape[2]),
     )
     token = look.tokens_on(where.query_side)[query].display
     return LabelledArray(
@@ -93,7 +93,7 @@ def mixture(look: Recorded, attention: str, query: int) -> LabelledArray:
     )
 
 
-def covering(look: Recorded, attention: str, mass: float = 0.9) -> LabelledArray:
+def keys_for_mass(look: RecordedRun, attention: str, mass: float = 0.9) -> LabelledArray:
     """Return how many keys, the heaviest first, it takes to hold a share of each row's weight, [heads query]; keys.
 
     Args:
@@ -103,7 +103,7 @@ def covering(look: Recorded, attention: str, mass: float = 0.9) -> LabelledArray
     """
     if not 0 < mass <= 1:
         raise UserError(f"mass is a share of the weight, above 0 and up to 1; got {mass:g}", where="mass")
-    (weights,) = look.need(f"{attention}.weights")
+    (weights,) = look.require(f"{attention}.weights")
     summed = numpy.sort(weights.values.astype(numpy.float64), axis=-1)[..., ::-1].cumsum(-1)
     # Rounding must not ask for one key more: a row sums to 1 only to a few times 1e-7.
     counts = 1 + (summed < mass - 1e-6).sum(-1)
@@ -112,12 +112,12 @@ def covering(look: Recorded, attention: str, mass: float = 0.9) -> LabelledArray
     return LabelledArray(f"{attention}.covering", counts, weights.axes[:2], "keys", meaning)
 
 
-def special_share(look: Recorded, attention: str) -> LabelledArray:
+def special_token_weight(look: RecordedRun, attention: str) -> LabelledArray:
     """Return how much of its weight each head lays on special tokens and on the first one, [heads token]; share.
 
     Heads with nothing to find often rest there. The mean over queries, and nothing is left out of a row.
     """
-    (weights,) = look.need(f"{attention}.weights")
+    (weights,) = look.require(f"{attention}.weights")
     keys = look.tokens_on(look.attention(attention).key_side)
     chosen = [token.position for token in keys if token.special or token.position == 0]
     axis = Axis("key", tuple(f"{i} {keys[i].display}" for i in chosen))
@@ -131,14 +131,14 @@ def special_share(look: Recorded, attention: str) -> LabelledArray:
     )
 
 
-def explicit_weights(look: Recorded, attention: str) -> Tensor:
+def softmax_of_scores(look: RecordedRun, attention: str) -> Tensor:
     """Return the softmax of the recorded scores under the mask, float64 [heads query key]."""
     allowed = torch.from_numpy(look.mask(attention))
     scores = look.tensor(f"{attention}.scores").masked_fill(~allowed, -torch.inf)
     return scores.softmax(-1).nan_to_num(0.0)
 
 
-def _place(look: Recorded, attention: str, query: int, key: int) -> None:
+def _place(look: RecordedRun, attention: str, query: int, key: int) -> None:
     where = look.attention(attention)
     for name, place, side in (("query", query, where.query_side), ("key", key, where.key_side)):
         count = len(look.tokens_on(side))

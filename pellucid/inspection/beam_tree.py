@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 
 from pellucid.errors import UserError
 from pellucid.generation.beam import BeamStep, Hypothesis, beam_search
-from pellucid.generation.translate import Translator
 from pellucid.inspection.translators import read_source
+from pellucid.translator import Translator
 
-__all__ = ["BeamNode", "BeamTree", "beam_tree", "thinned"]
+__all__ = ["BeamNode", "BeamTree", "beam_tree", "limit_nodes"]
 
 
 class BeamNode(NamedTuple):
@@ -55,7 +55,7 @@ class BeamTree(NamedTuple):
         return {"text": self.text, "nodes": [node._asdict() for node in self.nodes]}
 
 
-def thinned(nodes: Sequence[BeamNode], most: int) -> list[BeamNode]:
+def limit_nodes(nodes: Sequence[BeamNode], most: int) -> list[BeamNode]:
     """Return a tree of at most so many nodes, if leaving out pruned ones, the least probable first, can make it so.
 
     Nothing grows out of what was pruned, so that the rest is a tree; its nodes are numbered anew.
@@ -87,21 +87,21 @@ def beam_tree(translator: Translator, text: str, prefix: str = "", **settings: A
     source = read_source(translator, text).ids
     begin = translator.target_tokenizer.encode(prefix) if prefix else []
     steps: list[BeamStep] = []
-    (results,) = beam_search(translator.model, [source], translator.symbols, config, [begin], steps.append)
+    (results,) = beam_search(translator.model, [source], translator.special_tokens, config, [begin], steps.append)
     if not results:
         raise UserError("the search found no translation", where="look", hint="Leave the prefix out.")
     nodes = _grown(steps, translator, config.length_penalty)
-    _mark_best(nodes, results[0], translator.symbols.end_id)
+    _mark_best(nodes, results[0], translator.special_tokens.end_id)
     return BeamTree(nodes, results, translator.target_tokenizer.decode(results[0].ids))
 
 
 def _grown(steps: Sequence[BeamStep], translator: Translator, alpha: float) -> list[BeamNode]:
-    start, end = translator.symbols.start_id, translator.symbols.end_id
+    start, end = translator.special_tokens.start_id, translator.special_tokens.end_id
     shown: dict[int, str] = {}
 
     def node(parent: int | None, step: int, token: int, log_prob: float, total: float, state: str) -> int:
         if token not in shown:
-            shown[token] = translator.target_tokenizer.pieces_of_ids([token])[0].display
+            shown[token] = translator.target_tokenizer.pieces_from_ids([token])[0].display
         score = total / max(1, step) ** alpha
         nodes.append(BeamNode(len(nodes), parent, step, token, shown[token], log_prob, total, score, state))
         return len(nodes) - 1

@@ -12,16 +12,16 @@ import torch
 from torch import Tensor
 
 from pellucid.errors import UserError
-from pellucid.inspection.anatomy import attentions, stacks
-from pellucid.inspection.attention import explicit_weights, position_bias, turned
-from pellucid.inspection.lens import layer_logits
-from pellucid.inspection.record import run_model, to_numbers
-from pellucid.inspection.recorded import Recorded
-from pellucid.inspection.residual import contributions
-from pellucid.inspection.score_parts import score_parts
-from pellucid.inspection.steps import cached_logits
+from pellucid.inspection.attention import position_bias, rotated, softmax_of_scores
+from pellucid.inspection.logit_lens import layer_logits
+from pellucid.inspection.recorded_run import RecordedRun
+from pellucid.inspection.recording import run_model, to_array
+from pellucid.inspection.residual_decomposition import decompose_residual
+from pellucid.inspection.score_decomposition import score_parts
+from pellucid.inspection.stepwise import cached_logits
+from pellucid.inspection.structure import attentions, stacks
 
-__all__ = ["Check", "InexactError", "refuse_broken", "verify"]
+__all__ = ["Check", "InexactError", "raise_if_broken", "verify"]
 
 # Largest error relative to the largest number (at least 1): float32 rounds to 6e-8 of a number, bfloat16 to 4e-3, and
 # both pile up over sums of a few hundred terms in another order.
@@ -53,7 +53,7 @@ class Check(NamedTuple):
         return self.error is None or self.error <= self.bound
 
 
-def verify(look: Recorded) -> list[Check]:
+def verify(look: RecordedRun) -> list[Check]:
     """Measure every promise of a look.
 
     Raises:
@@ -67,7 +67,7 @@ def verify(look: Recorded) -> list[Check]:
                 where="look",
                 hint="Its training diverged or its file is damaged: take an earlier checkpoint, or train again.",
             )
-    bound = BOUNDS.get(look.subject.precision, _NARROW)
+    bound = BOUNDS.get(look.inspected.precision, _NARROW)
     found: dict[str, list[float | None]] = {}
     for name, measure in _promises(look):
         try:
@@ -75,10 +75,10 @@ def verify(look: Recorded) -> list[Check]:
         except UserError:  # a number that it needs was not recorded, or it is not defined here
             error = None
         found.setdefault(name, []).append(error)
-    return refuse_broken([Check(name, _largest(errors), bound) for name, errors in found.items()])
+    return raise_if_broken([Check(name, _largest(errors), bound) for name, errors in found.items()])
 
 
-def refuse_broken(checks: list[Check]) -> list[Check]:
+def raise_if_broken(checks: list[Check]) -> list[Check]:
     """Return checks that are kept.
 
     Raises:
@@ -92,12 +92,12 @@ def refuse_broken(checks: list[Check]) -> list[Check]:
     return checks
 
 
-def _promises(look: Recorded) -> Iterator[tuple[str, Callable[[], float]]]:
+def _promises(look: RecordedRun) -> Iterator[tuple[str, Callable[[], float]]]:
     for attention in attentions(look.model):
         yield "rows of weights sum to 1", partial(_rows_sum, look, attention.name)
         yield "scores are q · k / √d_head and the bias", partial(_scores, look, attention.name)
         yield "weights are the softmax of the scores that may look", partial(_softmax, look, attention.name)
-        yield "mixes are weights · values", partial(_mixed, look, attention.name)
+        yield "mixes are weights · values", partial(_head_output, look, attention.name)
         yield "parts of a score add up to it", partial(_score_parts, look, attention.name)
     for stack in stacks(look.model):
         yield "parts of the stream add up to it", partial(_contributions, look, stack.name)
@@ -119,14 +119,14 @@ def _apart(a: Tensor, b: Tensor) -> float:
     return float((a - b).abs().max() / max(1.0, float(b.abs().max())))
 
 
-def _rows_sum(look: Recorded, name: str) -> float:
+def _rows_sum(look: RecordedRun, name: str) -> float:
     sums = look.tensor(f"{name}.weights").sum(-1)
     allowed = torch.from_numpy(look.mask(name)).any(-1)
     return _apart(sums, allowed.double().expand_as(sums)) if not look.edits else _apart(sums, sums.round())
 
 
-def _scores(look: Recorded, name: str) -> float:
-    q, k = turned(look, name, "query"), turned(look, name, "key")
+def _scores(look: RecordedRun, name: str) -> float:
+    q, k = rotated(look, name, "query"), rotated(look, name, "key")
     scores = q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5
     if (bias := position_bias(look, look.attention(name))) is not None:
         scores = scores + bias
@@ -137,49 +137,49 @@ def _scores(look: Recorded, name: str) -> float:
     return _apart(scores.masked_fill(absent, 0.0), recorded.masked_fill(absent, 0.0))
 
 
-def _softmax(look: Recorded, name: str) -> float:
+def _softmax(look: RecordedRun, name: str) -> float:
     _not_edited(look)
-    return _apart(explicit_weights(look, name), look.tensor(f"{name}.weights"))
+    return _apart(softmax_of_scores(look, name), look.tensor(f"{name}.weights"))
 
 
-def _mixed(look: Recorded, name: str) -> float:
+def _head_output(look: RecordedRun, name: str) -> float:
     _not_edited(look)
     weights, value = look.tensor(f"{name}.weights"), look.tensor(f"{name}.value")
     value = value.repeat_interleave(len(weights) // len(value), dim=0)
-    return _apart(weights @ value, look.tensor(f"{name}.mixed"))
+    return _apart(weights @ value, look.tensor(f"{name}.head_output"))
 
 
-def _score_parts(look: Recorded, name: str) -> float:
+def _score_parts(look: RecordedRun, name: str) -> float:
     _not_edited(look)
     parts = score_parts(look, name)
     return parts.error / max(1.0, float(numpy.abs(parts.scores.values).max(initial=0)))
 
 
-def _contributions(look: Recorded, stack: str) -> float:
+def _contributions(look: RecordedRun, stack: str) -> float:
     _not_edited(look)
-    given = contributions(look, stack)
+    given = decompose_residual(look, stack)
     return given.error / max(1.0, float(numpy.abs(given.stream.values).max(initial=0)))
 
 
-def _lens(look: Recorded) -> float:
+def _lens(look: RecordedRun) -> float:
     _not_edited(look)
     layers = len(look.stack("decoder").blocks)
     return _apart(layer_logits(look, layers).double(), look.tensor("logits"))
 
 
-def _untapped(look: Recorded) -> float:
+def _untapped(look: RecordedRun) -> float:
     logits = look.tensor("logits")
     plain = run_model(look.model, look.run)
     assert plain is not None
-    return _apart(torch.from_numpy(to_numbers(plain))[0].double(), logits)
+    return _apart(torch.from_numpy(to_array(plain))[0].double(), logits)
 
 
-def _cached(look: Recorded) -> float:
+def _cached(look: RecordedRun) -> float:
     logits = look.tensor("logits")
     return _apart(torch.from_numpy(cached_logits(look.model, look.run)).double(), logits)
 
 
-def _not_edited(look: Recorded) -> None:
+def _not_edited(look: RecordedRun) -> None:
     """Leave out what an edit is meant to break."""
     if look.edits:
         raise UserError("the look was edited", where="look")

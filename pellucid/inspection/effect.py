@@ -7,11 +7,11 @@ import numpy
 import torch
 
 from pellucid.errors import UserError
-from pellucid.inspection.labelled import Array, Axis, LabelledArray
+from pellucid.inspection.labelled_array import Array, Axis, LabelledArray
 from pellucid.inspection.look import Look
 
 if TYPE_CHECKING:
-    from pellucid.inspection.charts import Chart
+    from pellucid.inspection.views.charts import Chart
 
 __all__ = ["Effect"]
 
@@ -79,7 +79,7 @@ class Effect:
 
     def chart(self) -> "Chart":
         """Draw what the edit did to the log-probability of each token of the target."""
-        from pellucid.inspection.charts import bars
+        from pellucid.inspection.views.charts import bars
 
         return bars(self.log_probs.at(figure="difference"))
 
@@ -94,11 +94,11 @@ class Effect:
         }
 
     def _following(self) -> Axis:
-        return Axis("following", tuple(token.display for token in self.before.following))
+        return Axis("next_tokens", tuple(token.display for token in self.before.next_tokens))
 
 
 def _log_probs(look: Look) -> Array:
     log_probs = torch.from_numpy(look.logits.values).double().log_softmax(-1)
-    ids = torch.tensor(look.written.following, dtype=torch.int64)
+    ids = torch.tensor(look.encoded.next_tokens, dtype=torch.int64)
     found: Array = log_probs[: len(ids)].gather(-1, ids[:, None])[:, 0].numpy()
     return found

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from pellucid.errors import UserError
-from pellucid.inspection.anatomy import attentions
-from pellucid.inspection.labelled import Axis, LabelledArray
-from pellucid.inspection.record import filled
-from pellucid.inspection.recorded import Recorded
+from pellucid.inspection.labelled_array import Axis, LabelledArray
+from pellucid.inspection.recorded_run import RecordedRun
+from pellucid.inspection.recording import filled
+from pellucid.inspection.structure import attentions
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.models.encoder_decoder import EncoderDecoder
 
@@ -36,7 +36,7 @@ class Gradients(NamedTuple):
     rows: LabelledArray
 
 
-def gradients(look: Recorded) -> Gradients:
+def gradients(look: RecordedRun) -> Gradients:
     """Return the gradient of a look's text and target, without dropout.
 
     Where embeddings are tied to the output, every row gets a gradient: the softmax pushes all tokens down. The weights
@@ -52,7 +52,7 @@ def gradients(look: Recorded) -> Gradients:
         raise UserError("gradients are taken of plain runs", where="look", hint="Leave the edits out.")
     model = look.model
     given = look.run
-    ids = torch.tensor(look.written.following, device=next(model.parameters()).device)
+    ids = torch.tensor(look.encoded.next_tokens, device=next(model.parameters()).device)
     if not len(ids):
         raise UserError("a text of one token leaves nothing to predict", where="look")
     weights = dict(model.named_parameters())
@@ -87,7 +87,7 @@ def gradients(look: Recorded) -> Gradients:
     )
 
 
-def saturation(look: Recorded) -> LabelledArray:
+def saturation(look: RecordedRun) -> LabelledArray:
     """Return how decided each attention is, [attention figure]: means over heads and queries that have a choice.
 
     `greatest` is the largest weight of a row; `slope` is mean Σ w (1 − w), the trace of the softmax's Jacobian: near 0
@@ -110,7 +110,7 @@ def saturation(look: Recorded) -> LabelledArray:
         slope = (weights * (1 - weights)).sum(-1).mean()
         rows.append([float(weights.amax(-1).mean()), float(slope), float(entropy)])
     if not rows:
-        look.need("encoder.0.self_attention.weights" if look.source else "decoder.0.self_attention.weights")
+        look.require("encoder.0.self_attention.weights" if look.source else "decoder.0.self_attention.weights")
     axes = (Axis("attention", tuple(names)), Axis("figure", ("greatest", "slope", "entropy")))
     values = numpy.array(rows).reshape(len(names), 3)
     return LabelledArray("saturation", values, axes, "–", "how decided the softmaxes are")

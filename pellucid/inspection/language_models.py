@@ -6,33 +6,33 @@ from typing import NamedTuple, overload
 import numpy
 import torch
 
-from pellucid.corpus.counts import counted
 from pellucid.errors import UserError
-from pellucid.generation.generate import LanguageModel
-from pellucid.inspection.labelled import LabelledArray
-from pellucid.inspection.look import Look, Looks
-from pellucid.inspection.record import Edit, Recording, Run, changing, record
-from pellucid.inspection.recorded import Subject, Written, labelled_rows
-from pellucid.inspection.steps import record_steps, stitched
+from pellucid.inspection.labelled_array import LabelledArray
+from pellucid.inspection.look import Look, LookBatch
+from pellucid.inspection.recorded_run import EncodedText, InspectedModel, labelled_rows
+from pellucid.inspection.recording import Edit, ModelInput, Recording, editing_tap, record
+from pellucid.inspection.stepwise import join_steps, record_steps
 from pellucid.inspection.translators import numbers_of_step, texts_of
 from pellucid.inspection.what_if import WhatIf
+from pellucid.language_model import LanguageModel
+from pellucid.plurals import pluralize
 
 __all__ = [
     "DecoderDifference",
     "decoder_difference",
+    "inspected_model",
     "look_at_language_model",
     "look_by_step",
     "read",
-    "subject_of",
     "what_if_language_model",
 ]
 
 WRITTEN = 20  # tokens that an edited model writes by itself
 
 
-def subject_of(model: LanguageModel) -> Subject:
+def inspected_model(model: LanguageModel) -> InspectedModel:
     """Return the network of a language model and what its ids stand for."""
-    return Subject(model.model, None, model.tokenizer)
+    return InspectedModel(model.model, None, model.tokenizer)
 
 
 @overload
@@ -44,12 +44,12 @@ def look_at_language_model(  # type: ignore[overload-overlap]  # a text is a seq
 @overload
 def look_at_language_model(
     model: LanguageModel, text: Sequence[str], *, tokens: int = 0, what: Sequence[str] | None = None
-) -> Looks: ...
+) -> LookBatch: ...
 
 
 def look_at_language_model(
     model: LanguageModel, text: str | Sequence[str], *, tokens: int = 0, what: Sequence[str] | None = None
-) -> Look | Looks:
+) -> Look | LookBatch:
     """Run a language model over a text, or over several at once, and record its numbers.
 
     Args:
@@ -67,11 +67,11 @@ def look_at_language_model(
     if not texts:
         raise UserError("there is no text to look at", where="look")
     rows = [read(model, one, tokens) for one in texts]
-    subject = subject_of(model)
-    recording = record(model.model, Run([], [written.target for written in rows]), what)
+    inspected = inspected_model(model)
+    recording = record(model.model, ModelInput([], [encoded.target for encoded in rows]), what)
     if isinstance(text, str):
-        return labelled_rows(Look, subject, rows, recording)[0]
-    return Looks(subject, rows, recording)
+        return labelled_rows(Look, inspected, rows, recording)[0]
+    return LookBatch(inspected, rows, recording)
 
 
 def look_by_step(
@@ -89,14 +89,14 @@ def look_by_step(
         A look stitched together from the steps (a score whose key did not exist yet is NaN), and for each step its own
         numbers by name, with a single query.
     """
-    written = read(model, text, tokens)
-    steps = record_steps(model.model, Run([], [written.target]), what)
+    encoded = read(model, text, tokens)
+    steps = record_steps(model.model, ModelInput([], [encoded.target]), what)
     lines = {name: "" for step in steps for name in step.arrays}
-    whole = labelled_rows(Look, subject_of(model), [written], Recording(stitched(steps), lines))[0]
+    whole = labelled_rows(Look, inspected_model(model), [encoded], Recording(join_steps(steps), lines))[0]
     return whole, [numbers_of_step(whole, step, i) for i, step in enumerate(steps)]
 
 
-def read(model: LanguageModel, text: str, tokens: int = 0) -> Written:
+def read(model: LanguageModel, text: str, tokens: int = 0) -> EncodedText:
     """Return a text as ids, and what the model goes on with.
 
     Raises:
@@ -109,27 +109,27 @@ def read(model: LanguageModel, text: str, tokens: int = 0) -> Written:
         ids = [*ids, *(token.id for token in model.generate(text, tokens=tokens, temperature=0.0).tokens)]
     notes: tuple[str, ...] = ()
     if len(ids) > model.context:
-        said = f"the text has {counted(len(ids), 'token')}, the model's context {model.context:,}"
+        said = f"the text has {pluralize(len(ids), 'token')}, the model's context {model.context:,}"
         if model.model.config.positions == "learned":
             raise UserError(said, where="look", hint="Look at a part of it: there are no positions beyond.")
         notes = (f"{said}: what stands beyond is outside of what it was trained for",)
-    written = model.tokenizer.decode(ids) if tokens else text
-    return Written(text, (), tuple(ids), tuple(ids[1:]), written, notes)
+    encoded = model.tokenizer.decode(ids) if tokens else text
+    return EncodedText(text, (), tuple(ids), tuple(ids[1:]), encoded, notes)
 
 
 def what_if_language_model(model: LanguageModel, text: str) -> WhatIf:
-    """Return a run over a text that can be edited: `what_if(...).mask_token(3).drop_head(…, 2).run()`.
+    """Return a run over a text that can be edited: `what_if(...).mask_token(3).ablate_head(…, 2).run()`.
 
     Args:
         model: any.
         text: what is read, and whose probability is compared.
     """
-    written = read(model, text)
+    encoded = read(model, text)
 
     def writes(ids: Sequence[int], edits: Mapping[str, Edit]) -> str:
         return model.tokenizer.decode(_greedy(model, ids, edits))
 
-    return WhatIf(subject_of(model), written, None, writes, (), written.target)
+    return WhatIf(inspected_model(model), encoded, None, writes, (), encoded.target)
 
 
 class DecoderDifference(NamedTuple):
@@ -152,7 +152,7 @@ def decoder_difference(model: LanguageModel, seen: Look) -> DecoderDifference:
         seen: with the logits.
     """
     decoder = model.new_decoder()
-    ids = list(seen.written.target)
+    ids = list(seen.encoded.target)
     rows = [decoder.prefill([ids[:1]])[0].copy(), *(decoder.step([number])[0].copy() for number in ids[1:])]
     made = numpy.stack(rows)[:, : seen.logits.shape[1]]
     shown = seen.logits.values
@@ -163,15 +163,15 @@ def decoder_difference(model: LanguageModel, seen: Look) -> DecoderDifference:
 @torch.inference_mode()
 def _greedy(model: LanguageModel, ids: Sequence[int], edits: Mapping[str, Edit]) -> list[int]:
     """Go on with the most probable token each time, the whole text anew at every step: edits act as in a look."""
-    network, tap = model.model, changing(edits)
+    network, tap = model.model, editing_tap(edits)
     whole = slice(None) if "logits" in edits else slice(-1, None)  # an edit of logits may mean any position
     device = network.embedding.weight.device
-    written: list[int] = []
+    encoded: list[int] = []
     most = model.context - len(ids) if network.config.positions == "learned" else WRITTEN
-    while len(written) < min(WRITTEN, most):
-        states = network.states(torch.tensor([[*ids, *written]], device=device), tap)
+    while len(encoded) < min(WRITTEN, most):
+        states = network.states(torch.tensor([[*ids, *encoded]], device=device), tap)
         best = int(network.logits(states[:, whole], tap)[0, -1].argmax())
         if best == model.tokenizer.end_id:
             break
-        written.append(best)
-    return written
+        encoded.append(best)
+    return encoded

@@ -4,25 +4,25 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, overload
 
-from pellucid.inspection import attention, lens, residual, score_parts
+from pellucid.inspection import attention, logit_lens, residual_decomposition, score_decomposition
 from pellucid.inspection.checks import Check, verify
-from pellucid.inspection.labelled import Axis, LabelledArray
-from pellucid.inspection.lens import Identity, Lens
-from pellucid.inspection.paths import Branch
-from pellucid.inspection.record import Recording
-from pellucid.inspection.recorded import Recorded, Subject, Written, labelled_rows
-from pellucid.inspection.residual import Contributions
-from pellucid.inspection.score_parts import ScoreParts
+from pellucid.inspection.labelled_array import Axis, LabelledArray
+from pellucid.inspection.logit_lens import LogitLens, TokenIdentity
+from pellucid.inspection.recorded_run import EncodedText, InspectedModel, RecordedRun, labelled_rows
+from pellucid.inspection.recording import Recording
+from pellucid.inspection.residual_decomposition import ResidualDecomposition
+from pellucid.inspection.score_decomposition import ScoreDecomposition
+from pellucid.inspection.tap_namespace import Branch
 from pellucid.inspection.tap_table import tap_line
 from pellucid.inspection.tokens import Token, padding
 
 if TYPE_CHECKING:
-    from pellucid.inspection.charts import Chart
+    from pellucid.inspection.views.charts import Chart
 
-__all__ = ["Look", "Looks"]
+__all__ = ["Look", "LookBatch"]
 
 
-class Look(Recorded):
+class Look(RecordedRun):
     """All numbers of one run over one text, each with its name, axes, unit and the line of code that made it.
 
     `look["encoder.0.self_attention.weights"]` or `look.encoder[0].self_attention.weights`;
@@ -35,7 +35,7 @@ class Look(Recorded):
         return f"Look({sides} tokens, {len(self.arrays)} arrays, {self.nbytes / 1e6:.1f} MB{edited})"
 
     def __getitem__(self, name: str) -> LabelledArray:
-        return self.need(name)[0]
+        return self.require(name)[0]
 
     def __contains__(self, name: object) -> bool:
         return name in self.arrays
@@ -83,41 +83,41 @@ class Look(Recorded):
         """
         return verify(self)
 
-    def products(self, name: str, query: int, key: int) -> LabelledArray:
-        """Return q_i · k_i / √d_head of a pair, [heads d_head]: `inspection.attention.products`."""
-        return attention.products(self, name, query, key)
+    def score_products(self, name: str, query: int, key: int) -> LabelledArray:
+        """Return q_i · k_i / √d_head of a pair, [heads d_head]: `inspection.attention.score_products`."""
+        return attention.score_products(self, name, query, key)
 
-    def mixture(self, name: str, query: int) -> LabelledArray:
-        """Return weight · value of every key, [heads key d_head]: `inspection.attention.mixture`."""
-        return attention.mixture(self, name, query)
+    def weighted_values(self, name: str, query: int) -> LabelledArray:
+        """Return weight · value of every key, [heads key d_head]: `inspection.attention.weighted_values`."""
+        return attention.weighted_values(self, name, query)
 
-    def covering(self, name: str, mass: float = 0.9) -> LabelledArray:
-        """Return how many keys hold a share of the weight, [heads query]: `inspection.attention.covering`."""
-        return attention.covering(self, name, mass)
+    def keys_for_mass(self, name: str, mass: float = 0.9) -> LabelledArray:
+        """Return how many keys hold a share of the weight, [heads query]: `inspection.attention.keys_for_mass`."""
+        return attention.keys_for_mass(self, name, mass)
 
-    def score_parts(self, name: str) -> ScoreParts:
-        """Split an attention's scores into content and position: `inspection.score_parts.score_parts`."""
-        return score_parts.score_parts(self, name)
+    def score_parts(self, name: str) -> ScoreDecomposition:
+        """Split an attention's scores into content and position: `inspection.score_decomposition.score_parts`."""
+        return score_decomposition.score_parts(self, name)
 
-    def contributions(self, stack: str = "decoder", layers: int | None = None) -> Contributions:
-        """Return what each part added to a stream: `inspection.residual.contributions`."""
-        return residual.contributions(self, stack, layers)
+    def decompose_residual(self, stack: str = "decoder", layers: int | None = None) -> ResidualDecomposition:
+        """Return what each part added to a stream: `inspection.residual.decompose_residual`."""
+        return residual_decomposition.decompose_residual(self, stack, layers)
 
-    def direct_effect(self, token: int | None = None, other: int | None = None) -> LabelledArray:
-        """Return what each part gives to the logit of a token, the next one unless given: `residual.direct_effect`."""
-        return residual.direct_effect(self, token, other)
+    def direct_logit_attribution(self, token: int | None = None, other: int | None = None) -> LabelledArray:
+        """Return what each part gives to the logit of a token, the next one unless given: `residual_decomposition.direct_logit_attribution`."""
+        return residual_decomposition.direct_logit_attribution(self, token, other)
 
-    def lens(self, top: int = 5) -> Lens:
+    def lens(self, top: int = 5) -> LogitLens:
         """Return what the model would write after each layer: `inspection.lens.lens`."""
-        return lens.lens(self, top)
+        return logit_lens.lens(self, top)
 
-    def identity(self, stack: str = "") -> Identity:
-        """Return how far each state still is its token's embedding: `inspection.lens.identity`.
+    def token_identity(self, stack: str = "") -> TokenIdentity:
+        """Return how far each state still is its token's embedding: `inspection.lens.token_identity`.
 
         Args:
             stack: encoder or decoder; the encoder if there is one.
         """
-        return lens.identity(self, stack or self._first_stack)
+        return logit_lens.token_identity(self, stack or self._first_stack)
 
     def effective_rank(self, stack: str = "") -> LabelledArray:
         """Return how many directions the states use, by layer: `inspection.lens.effective_rank`.
@@ -125,7 +125,7 @@ class Look(Recorded):
         Args:
             stack: encoder or decoder; the encoder if there is one.
         """
-        return lens.effective_rank(self, stack or self._first_stack)
+        return logit_lens.effective_rank(self, stack or self._first_stack)
 
     @property
     def _first_stack(self) -> str:
@@ -139,10 +139,10 @@ class Look(Recorded):
             layer: from 0; the last unless given.
             head: from 0; large at first among the others.
         """
-        from pellucid.inspection.view import Asked
-        from pellucid.inspection.views import view_of
+        from pellucid.inspection.views.catalogue import build_view
+        from pellucid.inspection.views.view import ViewRequest
 
-        return view_of(Asked(self, layer=layer, head=head), view).chart()
+        return build_view(ViewRequest(self, layer=layer, head=head), view).chart()
 
     def show(self, view: str = "", *, layer: int | None = None, head: int | None = None) -> "Chart":
         """Show a picture in a notebook: what a cell ends in is shown."""
@@ -170,27 +170,27 @@ class Look(Recorded):
             UsageError: for another ending.
             UserError: if a PNG needs a font that this system does not have, or the file cannot be written.
         """
-        from pellucid.inspection.view import Asked
-        from pellucid.inspection.views import save_view
+        from pellucid.inspection.views.catalogue import save_view
+        from pellucid.inspection.views.view import ViewRequest
 
-        save_view(Asked(self, layer=layer, head=head), path, view, dark=dark)
+        save_view(ViewRequest(self, layer=layer, head=head), path, view, dark=dark)
 
     def as_dict(self) -> dict[str, Any]:
         """Return all of it as JSON has it; large."""
         return {
-            "text": self.written.text,
-            "target_text": self.written.target_text,
-            "precision": self.subject.precision,
+            "text": self.encoded.text,
+            "target_text": self.encoded.target_text,
+            "precision": self.inspected.precision,
             "source": [token.as_dict() for token in self.source],
             "target": [token.as_dict() for token in self.target],
-            "following": [token.as_dict() for token in self.following],
-            "notes": list(self.written.notes),
+            "next_tokens": [token.as_dict() for token in self.next_tokens],
+            "notes": list(self.encoded.notes),
             "edits": list(self.edits),
             "arrays": {name: array.as_dict() for name, array in self.arrays.items()},
         }
 
 
-class Looks(Sequence[Look]):
+class LookBatch(Sequence[Look]):
     """Looks at several texts that went through the model together.
 
     `looks[1]` is the look at the second text, without padding: what a look at it alone gives, to rounding.
@@ -198,9 +198,9 @@ class Looks(Sequence[Look]):
     padding.
     """
 
-    def __init__(self, subject: Subject, rows: Sequence[Written], recording: Recording) -> None:
-        self._looks = labelled_rows(Look, subject, rows, recording)
-        self._subject = subject
+    def __init__(self, inspected: InspectedModel, rows: Sequence[EncodedText], recording: Recording) -> None:
+        self._looks = labelled_rows(Look, inspected, rows, recording)
+        self._subject = inspected
         self._recording = recording
 
     def __len__(self) -> int:
@@ -242,12 +242,12 @@ class Looks(Sequence[Look]):
         return [(*row, *padding(pad_id, len(row), longest - len(row))) for row in rows]
 
     def _padded(self, name: str) -> LabelledArray:
-        first = self._looks[0].need(name)[0]
+        first = self._looks[0].require(name)[0]
         values = self._recording.arrays[name]
         if values.ndim == len(first.axes):  # the same for all texts, as positions are
             axes, rest = [], zip(first.axes, values.shape, strict=True)
         else:
-            axes = [Axis("batch", tuple(look.written.text for look in self._looks))]
+            axes = [Axis("batch", tuple(look.encoded.text for look in self._looks))]
             rest = zip(first.axes, values.shape[1:], strict=True)
         for axis, size in rest:
             longest = max((look[name].labels(axis.name) for look in self._looks), key=len)

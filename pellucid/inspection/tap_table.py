@@ -13,7 +13,7 @@ from typing import NamedTuple
 from torch import nn
 
 from pellucid.errors import UserError
-from pellucid.inspection.anatomy import stacks
+from pellucid.inspection.structure import stacks
 from pellucid.layers.attention import Attention, attend
 from pellucid.layers.block import DecoderBlock, SelfAttentionBlock
 from pellucid.layers.feed_forward import FeedForward

@@ -42,7 +42,7 @@ class PieceSource(Protocol):
         """Return a number that tells it from others."""
         ...
 
-    def pieces_of_ids(self, ids: Sequence[int], /) -> Sequence[PieceLike]:
+    def pieces_from_ids(self, ids: Sequence[int], /) -> Sequence[PieceLike]:
         """Return the pieces of ids with their bytes and offsets."""
         ...
 
@@ -76,7 +76,7 @@ def tokens_of(tokenizer: PieceSource, ids: Sequence[int]) -> tuple[Token, ...]:
     """Return the tokens of ids, special ones included."""
     return tuple(
         Token(i, piece.id, piece.bytes, piece.display, (piece.start, piece.end), not piece.bytes and _named(piece))
-        for i, piece in enumerate(tokenizer.pieces_of_ids(ids))
+        for i, piece in enumerate(tokenizer.pieces_from_ids(ids))
     )
 
 

@@ -5,36 +5,36 @@ from typing import NamedTuple, overload
 
 import torch
 
-from pellucid.corpus.counts import counted
 from pellucid.errors import UserError
-from pellucid.evaluation.scoring import encode_pair
+from pellucid.evaluation.pair_scores import encode_pair
 from pellucid.generation.beam import Hypothesis, beam_search
 from pellucid.generation.constraints import Constraints
-from pellucid.generation.parts import Part
-from pellucid.generation.translate import Translator
-from pellucid.inspection.labelled import LabelledArray
-from pellucid.inspection.look import Look, Looks
-from pellucid.inspection.record import Edit, Recording, Run, changing, record
-from pellucid.inspection.recorded import Subject, Written, labelled_rows
-from pellucid.inspection.steps import record_steps, stitched
+from pellucid.generation.text_splitting import Part
+from pellucid.inspection.labelled_array import LabelledArray
+from pellucid.inspection.look import Look, LookBatch
+from pellucid.inspection.recorded_run import EncodedText, InspectedModel, labelled_rows
+from pellucid.inspection.recording import Edit, ModelInput, Recording, editing_tap, record
+from pellucid.inspection.stepwise import join_steps, record_steps
 from pellucid.inspection.what_if import WhatIf
+from pellucid.plurals import pluralize
+from pellucid.translator import Translator
 
 __all__ = [
     "Source",
+    "inspected_model",
     "look_at_translator",
     "look_by_step",
     "numbers_of_step",
     "read",
     "read_source",
-    "subject_of",
     "texts_of",
     "what_if_translator",
 ]
 
 
-def subject_of(translator: Translator) -> Subject:
+def inspected_model(translator: Translator) -> InspectedModel:
     """Return the model of a translator and what its ids stand for."""
-    return Subject(
+    return InspectedModel(
         translator.model, translator.source_tokenizer, translator.target_tokenizer, translator.alignment_heads
     )
 
@@ -58,7 +58,7 @@ def look_at_translator(
     target: str | Sequence[str] | None = None,
     prefix: str = "",
     what: Sequence[str] | None = None,
-) -> Looks: ...
+) -> LookBatch: ...
 
 
 def look_at_translator(
@@ -68,7 +68,7 @@ def look_at_translator(
     target: str | Sequence[str] | None = None,
     prefix: str = "",
     what: Sequence[str] | None = None,
-) -> Look | Looks:
+) -> Look | LookBatch:
     """Run a translator over a text, or over several at once, and record its numbers.
 
     The decoder reads the whole target at once, as in training; `look.check()` compares that with the step-by-step path
@@ -87,15 +87,15 @@ def look_at_translator(
     texts = texts_of(text)
     targets = [target] * len(texts) if target is None or isinstance(target, str) else list(target)
     if len(targets) != len(texts):
-        raise UserError(f"{counted(len(texts), 'text')}, but {counted(len(targets), 'target')}", where="look")
+        raise UserError(f"{pluralize(len(texts), 'text')}, but {pluralize(len(targets), 'target')}", where="look")
     if not texts:
         raise UserError("there is no text to look at", where="look")
     rows = [read(translator, one, theirs, prefix) for one, theirs in zip(texts, targets, strict=True)]
-    subject = subject_of(translator)
-    recording = record(translator.model, Run([w.source for w in rows], [w.target for w in rows]), what)
+    inspected = inspected_model(translator)
+    recording = record(translator.model, ModelInput([w.source for w in rows], [w.target for w in rows]), what)
     if isinstance(text, str):
-        return labelled_rows(Look, subject, rows, recording)[0]
-    return Looks(subject, rows, recording)
+        return labelled_rows(Look, inspected, rows, recording)[0]
+    return LookBatch(inspected, rows, recording)
 
 
 def texts_of(text: str | Sequence[str]) -> list[str]:
@@ -125,10 +125,10 @@ def look_by_step(
         numbers by name, with a single query.
     """
     rows = [read(translator, text, target)]
-    subject = subject_of(translator)
-    steps = record_steps(translator.model, Run([rows[0].source], [rows[0].target]), what)
+    inspected = inspected_model(translator)
+    steps = record_steps(translator.model, ModelInput([rows[0].source], [rows[0].target]), what)
     lines = {name: "" for step in steps for name in step.arrays}
-    whole = labelled_rows(Look, subject, rows, Recording(stitched(steps), lines))[0]
+    whole = labelled_rows(Look, inspected, rows, Recording(join_steps(steps), lines))[0]
     return whole, [numbers_of_step(whole, step, i) for i, step in enumerate(steps)]
 
 
@@ -160,7 +160,7 @@ def read_source(translator: Translator, text: str) -> Source:
     """
     if not isinstance(text, str):
         raise UserError("expected a text or a list of texts", where="look")
-    parts = translator.part_maker(translator.config).plan(text).parts
+    parts = translator.text_splitter(translator.config).plan(text).parts
     if not any(part.ids for part in parts):
         raise UserError("there is nothing to translate in the text", where="look", hint="Give it a word at least.")
     if len(parts) == 1:
@@ -169,7 +169,7 @@ def read_source(translator: Translator, text: str) -> Source:
     return Source((*translator.source_tokenizer.encode(text), translator.source_tokenizer.end_id), None, (note,))
 
 
-def read(translator: Translator, text: str, target: str | None = None, prefix: str = "") -> Written:
+def read(translator: Translator, text: str, target: str | None = None, prefix: str = "") -> EncodedText:
     """Return a text and its translation as ids, as the translator itself would read and write them.
 
     Args:
@@ -182,16 +182,16 @@ def read(translator: Translator, text: str, target: str | None = None, prefix: s
         UserError: if the text has no tokens.
     """
     source = read_source(translator, text)
-    start, end = translator.symbols.start_id, translator.symbols.end_id
+    start, end = translator.special_tokens.start_id, translator.special_tokens.end_id
     if target is not None:
         pair, wanted = encode_pair(translator, text, target)
-        return Written(text, tuple(pair), (start, *wanted[:-1]), tuple(wanted), target, source.notes)
+        return EncodedText(text, tuple(pair), (start, *wanted[:-1]), tuple(wanted), target, source.notes)
     ids, best = _own_translation(translator, source, prefix)
     text_of = translator.target_tokenizer.decode(best.ids)
     if best.ended:
-        return Written(text, tuple(ids), (start, *best.ids), (*best.ids, end), text_of, source.notes)
-    cut = f"its translation was cut at the longest length, {counted(len(best.ids), 'token')}"
-    return Written(text, tuple(ids), (start, *best.ids[:-1]), best.ids, text_of, (*source.notes, cut))
+        return EncodedText(text, tuple(ids), (start, *best.ids), (*best.ids, end), text_of, source.notes)
+    cut = f"its translation was cut at the longest length, {pluralize(len(best.ids), 'token')}"
+    return EncodedText(text, tuple(ids), (start, *best.ids[:-1]), best.ids, text_of, (*source.notes, cut))
 
 
 def _own_translation(translator: Translator, source: Source, prefix: str) -> tuple[Sequence[int], Hypothesis]:
@@ -199,58 +199,58 @@ def _own_translation(translator: Translator, source: Source, prefix: str) -> tup
     begin = translator.target_tokenizer.encode(prefix) if prefix else []
 
     def searched(ids: Sequence[int]) -> Hypothesis:
-        return beam_search(translator.model, [ids], translator.symbols, translator.config, [begin])[0][0]
+        return beam_search(translator.model, [ids], translator.special_tokens, translator.config, [begin])[0][0]
 
     best, part = searched(source.ids), source.part
     if part is None or not part.numbered or translator.kept(part, best):
         return source.ids, best
     # As in translating: once more, without showing the model the placeholders it lost.
-    bare = translator.part_maker(translator.config).part(part.source, numbered=False).ids
+    bare = translator.text_splitter(translator.config).part(part.source, numbered=False).ids
     return bare, searched(bare)
 
 
 def what_if_translator(translator: Translator, text: str, *, target: str | None = None) -> WhatIf:
-    """Return a run over a text that can be edited: `what_if(...).mask_token(3).drop_head(…, 2).run()`.
+    """Return a run over a text that can be edited: `what_if(...).mask_token(3).ablate_head(…, 2).run()`.
 
     Args:
         translator: any.
         text: what is translated.
         target: whose probability is compared; its own translation unless given.
     """
-    written = read(translator, text, target)
+    encoded = read(translator, text, target)
 
     def writes(source: Sequence[int], edits: Mapping[str, Edit]) -> str:
         return translator.target_tokenizer.decode(_greedy(translator, source, edits))
 
     return WhatIf(
-        subject_of(translator),
-        written,
+        inspected_model(translator),
+        encoded,
         lambda other: read_source(translator, other).ids,
         writes,
-        written.source,
-        written.target,
+        encoded.source,
+        encoded.target,
     )
 
 
 @torch.inference_mode()
 def _greedy(translator: Translator, source: Sequence[int], edits: Mapping[str, Edit]) -> list[int]:
     """Write the most probable token each time, the whole target anew at every step: so every edit acts as in a look."""
-    model, symbols, tap = translator.model, translator.symbols, changing(edits)
+    model, special_tokens, tap = translator.model, translator.special_tokens, editing_tap(edits)
     whole = slice(None) if "logits" in edits else slice(-1, None)  # an edit of logits may mean any position
     ids = torch.tensor([list(source)], device=model.target_embedding.weight.device)
     most = model.config.max_positions if model.config.positions == "learned" else None
-    limits = Constraints.of(ids, symbols, translator.config, [()], most)
+    limits = Constraints.of(ids, special_tokens, translator.config, [()], most)
     memory = model.encode(ids, tap)
-    written: list[int] = []
-    while len(written) < int(limits.longest[0]):
-        target = torch.tensor([[symbols.start_id, *written]], device=ids.device)
+    encoded: list[int] = []
+    while len(encoded) < int(limits.longest[0]):
+        target = torch.tensor([[special_tokens.start_id, *encoded]], device=ids.device)
         logits = model.logits(model.decode(target, memory, tap)[:, whole], tap)[:, -1:].float()
         limits.apply(logits, target[:, None, 1:])
         best = int(logits.argmax())
-        if best == symbols.end_id:
+        if best == special_tokens.end_id:
             break
-        written.append(best)
-    return written
+        encoded.append(best)
+    return encoded
 
 
 def _step_of(array: LabelledArray, step: int) -> LabelledArray:

@@ -14,18 +14,18 @@ import numpy
 import torch
 from torch import Tensor
 
-from pellucid.corpus.counts import counted
 from pellucid.errors import UserError
-from pellucid.inspection.anatomy import Attended, attended, attentions, stacks
 from pellucid.inspection.effect import Effect
-from pellucid.inspection.labelled import LabelledArray
+from pellucid.inspection.labelled_array import LabelledArray
 from pellucid.inspection.look import Look
-from pellucid.inspection.record import Edit, Run, record
-from pellucid.inspection.recorded import WITHOUT_POSITIONS, Subject, Written, labelled_rows, token_side
+from pellucid.inspection.recorded_run import WITHOUT_POSITIONS, EncodedText, InspectedModel, labelled_rows, token_side
+from pellucid.inspection.recording import Edit, ModelInput, record
+from pellucid.inspection.structure import AttentionSite, attentions, find_attention, stacks
 from pellucid.inspection.tap_table import tap_names
 from pellucid.inspection.tokens import tokens_of
-from pellucid.layers.positions import LinearBias
+from pellucid.layers.positions import AlibiBias
 from pellucid.layers.rotary import Rotary
+from pellucid.plurals import pluralize
 
 __all__ = ["Change", "WhatIf"]
 
@@ -66,8 +66,8 @@ class WhatIf:
         words: all edits, for people.
     """
 
-    subject: Subject
-    written: Written
+    inspected: InspectedModel
+    encoded: EncodedText
     read_source: Callable[[str], Sequence[int]] | None
     writes: Writes | None
     source: tuple[int, ...]
@@ -99,7 +99,7 @@ class WhatIf:
         words = f"mask {side} token {place} {self._display(side, place)}"
         changes = [
             Change(f"{one.name}.{quantity}", edit, partial(hidden, strict=False) if edit is hidden else None)
-            for one in attentions(self.subject.model)
+            for one in attentions(self.inspected.model)
             if one.key_side == side
             for quantity, edit in (("scores", hidden), ("weights", gone))
         ]
@@ -130,13 +130,13 @@ class WhatIf:
             raise UserError("a language model has no source", where="edit_source", hint="Look at the other text.")
         return replace(self, source=tuple(self.read_source(text)))._and([], f"read {text!r}")
 
-    def drop_head(self, attention: str, head: int) -> "WhatIf":
+    def ablate_head(self, attention: str, head: int) -> "WhatIf":
         """Take what a head mixed out of its attention's output."""
-        return self._heads(attention, [head], f"drop head {head} of {attention}")
+        return self._heads(attention, [head], f"ablate head {head} of {attention}")
 
     def keep_heads(self, attention: str, heads: Sequence[int]) -> "WhatIf":
         """Take out what all heads but these mixed."""
-        count = attended(self.subject.model, attention).module.n_heads
+        count = find_attention(self.inspected.model, attention).module.n_heads
         self._known_heads(attention, heads)
         others = [head for head in range(count) if head not in {h % count for h in heads}]
         return self._heads(attention, others, f"keep of {attention} heads {', '.join(map(str, heads))} only")
@@ -201,7 +201,7 @@ class WhatIf:
             return x
 
         came = f" from position {from_position}" if from_position is not None else ""
-        came += f" of {other.written.text!r}" if isinstance(other, Look) else ""
+        came += f" of {other.encoded.text!r}" if isinstance(other, Look) else ""
         change = Change(name, carried, partial(carried, strict=False))
         return self._and([change], f"patch {name}{_at(place)}{came}")
 
@@ -233,11 +233,11 @@ class WhatIf:
 
         Under rotary positions the recorded query and key are the ones that turning takes back to what was projected.
         """
-        changes = [Change(one.position_tap, lambda _, x: torch.zeros_like(x)) for one in stacks(self.subject.model)]
-        for one in attentions(self.subject.model):
-            if isinstance(one.module.turn, Rotary):
-                changes += [Change(f"{one.name}.{side}", _turned_back(one)) for side in ("query", "key")]
-            if isinstance(one.module.score_bias, LinearBias):
+        changes = [Change(one.position_tap, lambda _, x: torch.zeros_like(x)) for one in stacks(self.inspected.model)]
+        for one in attentions(self.inspected.model):
+            if isinstance(one.module.rotate, Rotary):
+                changes += [Change(f"{one.name}.{side}", _rotated_back(one)) for side in ("query", "key")]
+            if isinstance(one.module.score_bias, AlibiBias):
                 changes.append(Change(f"{one.name}.scores", _without_bias(one)))
         return self._and(changes, WITHOUT_POSITIONS)
 
@@ -250,20 +250,20 @@ class WhatIf:
         """
         names = None if what is None else [*what, OUTPUTS]
         edits = self._composed([(change.name, change.edit) for change in self.changes])
-        before = self._look(self.written, names, {}, ())
-        after = self._look(self.written._replace(source=self.source, target=self.target), names, edits, self.words)
+        before = self._look(self.encoded, names, {}, ())
+        after = self._look(self.encoded._replace(source=self.source, target=self.target), names, edits, self.words)
         if self.writes is None or not writes:
             return Effect(before, after, None, None)
-        plain = self.writes(self.written.source or self.written.target, {})
+        plain = self.writes(self.encoded.source or self.encoded.target, {})
         edits = self._composed([(change.name, change.while_writing or change.edit) for change in self.changes])
         return Effect(before, after, plain, self.writes(self.source or self.target, edits))
 
     def _look(
-        self, written: Written, names: Sequence[str] | None, edits: Mapping[str, Edit], words: tuple[str, ...]
+        self, encoded: EncodedText, names: Sequence[str] | None, edits: Mapping[str, Edit], words: tuple[str, ...]
     ) -> Look:
-        given = Run([written.source] if written.source else [], [written.target])
-        recording = record(self.subject.model, given, names, edits)
-        return labelled_rows(Look, self.subject, [written], recording, words)[0]
+        given = ModelInput([encoded.source] if encoded.source else [], [encoded.target])
+        recording = record(self.inspected.model, given, names, edits)
+        return labelled_rows(Look, self.inspected, [encoded], recording, words)[0]
 
     def _composed(self, changes: Sequence[tuple[str, Edit]]) -> dict[str, Edit]:
         """Return one edit a tap; several of the same tap are made one after the other."""
@@ -278,23 +278,23 @@ class WhatIf:
     def _heads(self, attention: str, heads: Sequence[int], words: str) -> "WhatIf":
         self._known_heads(attention, heads)
 
-        def without(_: str, mixed: Tensor) -> Tensor:
-            mixed = mixed.clone()
-            mixed[:, list(heads)] = 0.0
-            return mixed
+        def without(_: str, head_output: Tensor) -> Tensor:
+            head_output = head_output.clone()
+            head_output[:, list(heads)] = 0.0
+            return head_output
 
-        return self._and([Change(f"{attention}.mixed", without)], words)
+        return self._and([Change(f"{attention}.head_output", without)], words)
 
     def _known_heads(self, attention: str, heads: Sequence[int]) -> None:
-        count = attended(self.subject.model, attention).module.n_heads
+        count = find_attention(self.inspected.model, attention).module.n_heads
         for head in heads:
             if not -count <= head < count:
                 raise UserError(
-                    f"{attention} has {counted(count, 'head')}, counted from 0; got {head}", where=attention
+                    f"{attention} has {pluralize(count, 'head')}, counted from 0; got {head}", where=attention
                 )
 
     def _known(self, name: str) -> None:
-        names = tap_names(self.subject.model)
+        names = tap_names(self.inspected.model)
         if name not in names:
             near = get_close_matches(name, names, 1)
             hint = f"Did you mean {near[0]}?" if near else "docs/taps.md lists their names."
@@ -303,7 +303,7 @@ class WhatIf:
     def _place(self, name: str, position: int | None) -> int | None:
         """Return the place of a position in a number, from 0; None for all of them."""
         self._known(name)
-        return None if position is None else self._token(position, token_side(self.subject.model, name))[1]
+        return None if position is None else self._token(position, token_side(self.inspected.model, name))[1]
 
     def _token(self, position: int, side: str) -> tuple[str, int]:
         side = side or ("source" if self.source else "target")
@@ -311,11 +311,13 @@ class WhatIf:
             raise UserError(f"there is no side {side}", where="side", hint="It is source or target.")
         ids = self.source if side == "source" else self.target
         if not -len(ids) <= position < len(ids):
-            raise UserError(f"the {side} has {counted(len(ids), 'token')}, counted from 0; got {position}", where=side)
+            raise UserError(
+                f"the {side} has {pluralize(len(ids), 'token')}, counted from 0; got {position}", where=side
+            )
         return side, position % len(ids)
 
     def _tokenizer(self, side: str) -> Any:
-        return self.subject.source_tokenizer if side == "source" else self.subject.target_tokenizer
+        return self.inspected.source_tokenizer if side == "source" else self.inspected.target_tokenizer
 
     def _display(self, side: str, place: int) -> str:
         ids = self.source if side == "source" else self.target
@@ -331,11 +333,11 @@ class WhatIf:
         if len(ids) == 1:
             return int(ids[0])
         for number in range(tokenizer.vocab_size):
-            if tokenizer.pieces_of_ids([number])[0].display == token:
+            if tokenizer.pieces_from_ids([number])[0].display == token:
                 return number
-        shown = " ".join(piece.display for piece in tokenizer.pieces_of_ids(ids))
+        shown = " ".join(piece.display for piece in tokenizer.pieces_from_ids(ids))
         raise UserError(
-            f"{token!r} is {counted(len(ids), 'token')}: {shown}",
+            f"{token!r} is {pluralize(len(ids), 'token')}: {shown}",
             where="replace_token",
             hint="Give a text that is one token, or change the whole text with edit_source.",
         )
@@ -362,7 +364,7 @@ def _is_there(name: str, place: int, count: int, strict: bool) -> bool:
     """
     if strict and place >= count:
         raise UserError(
-            f"position {place} is to be changed, and {name} has {counted(count, 'position')}",
+            f"position {place} is to be changed, and {name} has {pluralize(count, 'position')}",
             where="what_if",
             hint="Change the text first, then its tokens.",
         )
@@ -373,20 +375,20 @@ def _at(position: int | None) -> str:
     return "" if position is None else f" at position {position}"
 
 
-def _turned_back(one: Attended) -> Edit:
+def _rotated_back(one: AttentionSite) -> Edit:
     """Undo beforehand what turning by positions will do: turn by the opposite angles."""
 
     def back(_: str, x: Tensor) -> Tensor:
         first, second = x.chunk(2, dim=-1)
         mirrored = torch.cat((first, -second), dim=-1)
-        turned = one.module.turn(mirrored, torch.arange(x.shape[2], device=x.device))
-        first, second = turned.chunk(2, dim=-1)
+        rotated = one.module.rotate(mirrored, torch.arange(x.shape[2], device=x.device))
+        first, second = rotated.chunk(2, dim=-1)
         return torch.cat((first, -second), dim=-1)
 
     return back
 
 
-def _without_bias(one: Attended) -> Edit:
+def _without_bias(one: AttentionSite) -> Edit:
     def plain(_: str, scores: Tensor) -> Tensor:
         queries, keys = (torch.arange(size, device=scores.device) for size in scores.shape[-2:])
         bias = one.module.score_bias(queries, keys)

@@ -6,13 +6,13 @@ from typing import NamedTuple
 import numpy
 import torch
 
-from pellucid.corpus.counts import counted
 from pellucid.errors import UserError
-from pellucid.inspection.anatomy import stack
-from pellucid.inspection.labelled import Array, Axis, LabelledArray, numbered
-from pellucid.inspection.lens import streams
+from pellucid.inspection.labelled_array import Array, Axis, LabelledArray, numbered_axis
+from pellucid.inspection.logit_lens import residual_streams
 from pellucid.inspection.look import Look
-from pellucid.inspection.recorded import Subject
+from pellucid.inspection.recorded_run import InspectedModel
+from pellucid.inspection.structure import stack
+from pellucid.plurals import pluralize
 
 __all__ = [
     "Occurrence",
@@ -43,7 +43,9 @@ class Occurrence(NamedTuple):
     states: Array
 
 
-def embedding_neighbours(subject: Subject, token: int, count: int = 10, stack_name: str = "encoder") -> LabelledArray:
+def embedding_neighbours(
+    inspected: InspectedModel, token: int, count: int = 10, stack_name: str = "encoder"
+) -> LabelledArray:
     """Return the tokens whose embeddings have the highest cosine with a token's, best first, [token].
 
     Args:
@@ -52,17 +54,17 @@ def embedding_neighbours(subject: Subject, token: int, count: int = 10, stack_na
         count: how many.
         stack_name: whose embedding matrix: encoder or decoder.
     """
-    rows = stack(subject.model, stack_name).embedding.weight.detach().double().cpu()
+    rows = stack(inspected.model, stack_name).embedding.weight.detach().double().cpu()
     if not 0 <= token < len(rows):
         raise UserError(f"id {token} is not in the vocabulary of {len(rows)} ids", where="token")
     rows = torch.nn.functional.normalize(rows, dim=-1)
     cosines = rows @ rows[token]
     cosines[token] = -torch.inf
     best = cosines.topk(min(count, len(rows) - 1))
-    tokenizer = subject.target_tokenizer if stack_name == "decoder" else subject.source_tokenizer
+    tokenizer = inspected.target_tokenizer if stack_name == "decoder" else inspected.source_tokenizer
     assert tokenizer is not None
-    names = tuple(tokenizer.pieces_of_ids([i])[0].display for i in best.indices.tolist())
-    own = tokenizer.pieces_of_ids([token])[0].display
+    names = tuple(tokenizer.pieces_from_ids([i])[0].display for i in best.indices.tolist())
+    own = tokenizer.pieces_from_ids([token])[0].display
     return LabelledArray(
         f"{stack_name}.embedding_neighbours", best.values.numpy(), (Axis("token", names),), "cosine",
         f"cosine with the embedding of {own}",
@@ -86,7 +88,7 @@ def occurrences(look_at: LookAt, texts: Sequence[str], word: str, stack_name: st
         if not starts:
             continue
         look = look_at(text)
-        states = streams(look, stack_name)[0].values
+        states = residual_streams(look, stack_name)[0].values
         tokens = look.tokens_on(look.stack(stack_name).side)
         for start in starts:
             end = start + len(word)
@@ -159,7 +161,7 @@ def senses(look_at: LookAt, word: str, sentences: Mapping[str, Sequence[str]], s
     """
     places = {sense: occurrences(look_at, texts, word, stack_name) for sense, texts in sentences.items()}
     if len(places) < 2 or any(len(found) < 2 for found in places.values()):
-        counts = ", ".join(f"{sense} {counted(len(found), 'place')}" for sense, found in places.items())
+        counts = ", ".join(f"{sense} {pluralize(len(found), 'place')}" for sense, found in places.items())
         raise UserError(
             f"two senses with two places of {word!r} each are needed; there are: {counts or 'none'}", where="sentences"
         )
@@ -193,7 +195,7 @@ def senses(look_at: LookAt, word: str, sentences: Mapping[str, Sequence[str]], s
 
 
 def embedding_map(
-    subject: Subject, ids: Sequence[int], stack_name: str = "encoder"
+    inspected: InspectedModel, ids: Sequence[int], stack_name: str = "encoder"
 ) -> tuple[LabelledArray, tuple[float, float]]:
     """Return where tokens lie on the plane in which their embeddings differ most, [token axis], and what it holds.
 
@@ -204,17 +206,17 @@ def embedding_map(
         ids: the tokens.
         stack_name: whose embedding matrix.
     """
-    rows = stack(subject.model, stack_name).embedding.weight.detach().double().cpu()[list(ids)]
+    rows = stack(inspected.model, stack_name).embedding.weight.detach().double().cpu()[list(ids)]
     rows = rows - rows.mean(0)
     u, s, _ = torch.linalg.svd(rows, full_matrices=False)
     places = (u[:, :2] * s[:2]).numpy()
     total = float((s**2).sum()) or 1.0
-    tokenizer = subject.target_tokenizer if stack_name == "decoder" else subject.source_tokenizer
+    tokenizer = inspected.target_tokenizer if stack_name == "decoder" else inspected.source_tokenizer
     assert tokenizer is not None
-    names = tuple(tokenizer.pieces_of_ids([i])[0].display for i in ids)
+    names = tuple(tokenizer.pieces_from_ids([i])[0].display for i in ids)
     shares = [float(x**2) / total for x in s[:2]]
     array = LabelledArray(
-        f"{stack_name}.embedding_map", places, (Axis("token", names), numbered("axis", places.shape[1])), "–",
+        f"{stack_name}.embedding_map", places, (Axis("token", names), numbered_axis("axis", places.shape[1])), "–",
         "principal components of the embeddings",
     )  # fmt: skip
     return array, (shares[0], shares[1] if len(shares) > 1 else 0.0)

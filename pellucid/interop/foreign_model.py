@@ -11,10 +11,10 @@ from torch import Tensor
 from pellucid.errors import UserError
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.models.decoder_only_config import DecoderOnlyConfig
-from pellucid.models.model_files import own_weights
+from pellucid.models.weights import unique_weights
 from pellucid.tokenizers.imported import SpecialIds
 
-__all__ = ["ForeignModel", "ForeignTensors", "Layout", "Shape", "TokenizerFiles", "renamed_weights"]
+__all__ = ["ForeignConfig", "ForeignModel", "ForeignTensors", "ForeignTokenizer", "Layout", "convert_weights"]
 
 ForeignTensors: TypeAlias = Mapping[str, Callable[[], Tensor]]
 """What reads each tensor of a file, by the name it has there."""
@@ -42,11 +42,11 @@ class Layout:
     transposed: frozenset[str] = frozenset()
     thirds: Mapping[str, int] = field(default_factory=dict)
     pairs: bool = False
-    passed_over: re.Pattern[str] = re.compile("(?!)")
+    ignored: re.Pattern[str] = re.compile("(?!)")
 
 
 @dataclass(frozen=True)
-class Shape:
+class ForeignConfig:
     """What a model is, as its files describe it.
 
     Attributes:
@@ -65,7 +65,7 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class TokenizerFiles:
+class ForeignTokenizer:
     """What a model's files say about text.
 
     Attributes:
@@ -92,12 +92,12 @@ class ForeignModel:
 
     name: str
     precision: str
-    shape: Shape
+    shape: ForeignConfig
     tensors: ForeignTensors
-    text: TokenizerFiles
+    text: ForeignTokenizer
 
 
-def renamed_weights(shape: Shape, tensors: ForeignTensors) -> Iterator[tuple[str, Tensor]]:
+def convert_weights(shape: ForeignConfig, tensors: ForeignTensors) -> Iterator[tuple[str, Tensor]]:
     """Give every weight of the model under our name and in our layout.
 
     Raises:
@@ -124,13 +124,13 @@ def renamed_weights(shape: Shape, tensors: ForeignTensors) -> Iterator[tuple[str
 _Arrange: TypeAlias = Callable[[Tensor], Tensor]
 
 
-def _sought(shape: Shape, tensors: ForeignTensors) -> dict[str, tuple[str, torch.Size, _Arrange]]:
+def _sought(shape: ForeignConfig, tensors: ForeignTensors) -> dict[str, tuple[str, torch.Size, _Arrange]]:
     """Return, for each weight of ours, the tensor it comes from, its shape, and how it is arranged."""
     _check_blocks(shape, tensors)
     with torch.device("meta"):  # shapes only, no memory
         model = DecoderOnly(shape.config, shape.vocab_size, None)
     sought = {}
-    for ours, weight in own_weights(model).items():
+    for ours, weight in unique_weights(model).items():
         theirs = _their_name(shape.layout, ours)
         if theirs not in tensors:
             raise UserError(
@@ -141,7 +141,7 @@ def _sought(shape: Shape, tensors: ForeignTensors) -> dict[str, tuple[str, torch
     return sought
 
 
-def _check_blocks(shape: Shape, tensors: ForeignTensors) -> None:
+def _check_blocks(shape: ForeignConfig, tensors: ForeignTensors) -> None:
     """Refuse a model with more blocks than there are tensors for, before so many are built."""
     first = f"{shape.layout.block.format(n=shape.config.n_layers - 1)}."
     if not any(name.startswith(first) for name in tensors):
@@ -159,7 +159,7 @@ def _their_name(layout: Layout, ours: str) -> str:
     return f"{layout.outside[part]}.{kind}"
 
 
-def _arrangement(shape: Shape, ours: str, theirs: str) -> _Arrange:
+def _arrangement(shape: ForeignConfig, ours: str, theirs: str) -> _Arrange:
     layout, config = shape.layout, shape.config
     part = _BLOCK.sub(r"\2", ours)
     steps: list[_Arrange] = []
@@ -188,11 +188,11 @@ def _halves(weight: Tensor, heads: int) -> Tensor:
     return halves
 
 
-def _refuse_unknown(shape: Shape, tensors: ForeignTensors, used: Collection[str]) -> None:
+def _refuse_unknown(shape: ForeignConfig, tensors: ForeignTensors, used: Collection[str]) -> None:
     # A tied output matrix may be stored a second time.
     output = f"{shape.layout.outside['output_embedding']}.weight" if shape.config.tie_embeddings else ""
     left = [
-        name for name in tensors if name not in used and name != output and not shape.layout.passed_over.fullmatch(name)
+        name for name in tensors if name not in used and name != output and not shape.layout.ignored.fullmatch(name)
     ]
     if left:
         raise UserError(

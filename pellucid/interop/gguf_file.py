@@ -12,8 +12,8 @@ from torch import Tensor
 
 from pellucid.errors import UserError
 from pellucid.interop.foreign_model import ForeignModel
-from pellucid.interop.gguf_shapes import gguf_shape
-from pellucid.interop.gguf_tokenizer import gguf_text
+from pellucid.interop.gguf_config import read_gguf_config
+from pellucid.interop.gguf_tokenizer import read_gguf_tokenizer
 
 __all__ = ["MAGIC", "read_gguf"]
 
@@ -56,10 +56,10 @@ def read_gguf(path: Path) -> ForeignModel:
             where=str(path),
             hint="Join them with llama.cpp's `llama-gguf-split --merge`, then import the whole.",
         )
-    shape = gguf_shape(settings, tensors, str(path))
+    shape = read_gguf_config(settings, tensors, str(path))
     name = "".join(sign if sign.isprintable() else " " for sign in str(settings.get("general.name") or path.stem))
     precision = formats.most_common(1)[0][0] if formats else ""
-    return ForeignModel(name, precision, shape, tensors, gguf_text(settings, str(path)))
+    return ForeignModel(name, precision, shape, tensors, read_gguf_tokenizer(settings, str(path)))
 
 
 def _package() -> Any:

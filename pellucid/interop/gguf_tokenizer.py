@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
 from pellucid.errors import UserError
-from pellucid.interop.foreign_model import TokenizerFiles
+from pellucid.interop.foreign_model import ForeignTokenizer
 from pellucid.tokenizers.imported import SpecialIds
 from pellucid.tokenizers.layouts import SPACE_MARK
 
-__all__ = ["gguf_text"]
+__all__ = ["read_gguf_tokenizer"]
 
 _CONTROL, _USER_DEFINED, _BYTE = 3, 4, 6  # kinds of tokens; normal ones are 1, unknown 2, unused 5
 
@@ -42,7 +42,7 @@ _ENDS = frozenset(
 )
 
 
-def gguf_text(settings: Mapping[str, Any], where: str) -> TokenizerFiles:
+def read_gguf_tokenizer(settings: Mapping[str, Any], where: str) -> ForeignTokenizer:
     """Return the tokenizer that a GGUF file describes.
 
     Raises:
@@ -68,7 +68,7 @@ def gguf_text(settings: Mapping[str, Any], where: str) -> TokenizerFiles:
     start = start if isinstance(start, int) else None
     special = SpecialIds(start, _ends(tokens, kinds, settings), start is not None and bool(adds_start))
     template = settings.get("tokenizer.chat_template")
-    return TokenizerFiles(content, special, template if isinstance(template, str) else None, warnings)
+    return ForeignTokenizer(content, special, template if isinstance(template, str) else None, warnings)
 
 
 def _byte_level(tokens: Sequence[str], merges: Any, name: str, where: str) -> dict[str, Any]:

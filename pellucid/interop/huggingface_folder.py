@@ -10,12 +10,12 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from pellucid.errors import UserError
-from pellucid.interop.foreign_model import ForeignModel, TokenizerFiles
-from pellucid.interop.huggingface_shapes import huggingface_shape
+from pellucid.interop.foreign_model import ForeignModel, ForeignTokenizer
+from pellucid.interop.huggingface_config import read_huggingface_config
 from pellucid.storage.model_folder import read_json
 from pellucid.storage.tensors import read_shapes
-from pellucid.tokenizers.chat_template import CHAT_TEMPLATE
-from pellucid.tokenizers.imported import SpecialIds, check_form, starts_with
+from pellucid.tokenizers.chat_template import CHAT_TEMPLATE_FILE
+from pellucid.tokenizers.imported import SpecialIds, prepends_id, validate_tokenizer
 
 __all__ = ["read_huggingface_folder"]
 
@@ -27,7 +27,7 @@ def read_huggingface_folder(folder: Path) -> ForeignModel:
         UserError: if it is no such folder, a file of it is missing or damaged, or its model is of an unknown kind.
     """
     config = read_json(folder / "config.json")
-    shape = huggingface_shape(config, str(folder / "config.json"))
+    shape = read_huggingface_config(config, str(folder / "config.json"))
     files = _weight_files(folder)
     tensors: dict[str, Any] = {}
     formats: Counter[str] = Counter()
@@ -91,7 +91,7 @@ def _weight_files(folder: Path) -> list[Path]:
     )
 
 
-def _text(folder: Path, config: Mapping[str, Any]) -> TokenizerFiles:
+def _text(folder: Path, config: Mapping[str, Any]) -> ForeignTokenizer:
     path = folder / "tokenizer.json"
     if not path.is_file():
         raise UserError(
@@ -100,7 +100,7 @@ def _text(folder: Path, config: Mapping[str, Any]) -> TokenizerFiles:
             hint="Write it with `AutoTokenizer.from_pretrained(folder).save_pretrained(folder)` of transformers.",
         )
     content = read_json(path)
-    check_form(content)
+    validate_tokenizer(content)
     settings = _read_if_there(folder / "tokenizer_config.json")
     generation = _read_if_there(folder / "generation_config.json")
     numbers = {str(token["content"]): int(token["id"]) for token in content.get("added_tokens", ())}
@@ -111,18 +111,18 @@ def _text(folder: Path, config: Mapping[str, Any]) -> TokenizerFiles:
         *_ids(_id_of(settings.get("eos_token"), numbers)),
         *_ids(config.get("eos_token_id")),
     ]
-    special = SpecialIds(start, tuple(dict.fromkeys(ends)), start is not None and starts_with(content, start))
-    return TokenizerFiles(content, special, _chat_template(folder, settings))
+    special = SpecialIds(start, tuple(dict.fromkeys(ends)), start is not None and prepends_id(content, start))
+    return ForeignTokenizer(content, special, _chat_template(folder, settings))
 
 
 def _chat_template(folder: Path, settings: Mapping[str, Any]) -> str | None:
-    path = folder / CHAT_TEMPLATE
+    path = folder / CHAT_TEMPLATE_FILE
     if path.is_file():
         try:
             return path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise UserError(
-                f"cannot read {CHAT_TEMPLATE}: {error}", where=str(path), hint="Copy the file again, or remove it."
+                f"cannot read {CHAT_TEMPLATE_FILE}: {error}", where=str(path), hint="Copy the file again, or remove it."
             ) from error
     template = settings.get("chat_template")
     if isinstance(template, list):  # several, for tools and retrieval; the plain one is called default

@@ -4,20 +4,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pellucid.errors import UserError
-from pellucid.interop.foreign_model import ForeignModel, renamed_weights
+from pellucid.interop.foreign_model import ForeignModel, convert_weights
 from pellucid.interop.gguf_file import MAGIC, read_gguf
 from pellucid.interop.huggingface_folder import read_huggingface_folder
-from pellucid.storage.files import new_folder, write_text
-from pellucid.storage.model_folder import check_output, holds_model, write_config, write_json
+from pellucid.storage.files import atomic_folder, write_text
+from pellucid.storage.model_folder import check_output, contains_model, write_config, write_json
 from pellucid.storage.tensors import write_tensors
-from pellucid.tokenizers.chat_template import CHAT_TEMPLATE, ChatTemplate
+from pellucid.tokenizers.chat_template import CHAT_TEMPLATE_FILE, ChatTemplate
 from pellucid.tokenizers.imported import ImportedTokenizer, SpecialIds
 
-__all__ = ["Imported", "import_model"]
+__all__ = ["ImportedModel", "import_model"]
 
 
 @dataclass(frozen=True)
-class Imported:
+class ImportedModel:
     """What was imported.
 
     Attributes:
@@ -39,7 +39,7 @@ class Imported:
     warnings: tuple[str, ...]
 
 
-def import_model(source: str | Path, output: str | Path, *, overwrite: bool = False) -> Imported:
+def import_model(source: str | Path, output: str | Path, *, overwrite: bool = False) -> ImportedModel:
     """Read another program's model and write it as a folder of Pellucid, whole or not at all.
 
     Weights of 16 bits stay so; packed ones become float32.
@@ -53,7 +53,7 @@ def import_model(source: str | Path, output: str | Path, *, overwrite: bool = Fa
         UserError: if the source is missing, damaged, of an unknown kind, or has a tensor or setting that is not known.
     """
     source, output = Path(source), Path(output)
-    if holds_model(output) and not overwrite:
+    if contains_model(output) and not overwrite:
         raise UserError(
             f"{output} holds a model already",
             where=str(output),
@@ -88,18 +88,18 @@ def _read(source: Path) -> ForeignModel:
     return read_gguf(source)
 
 
-def _written(model: ForeignModel, output: Path, overwrite: bool) -> Imported:
+def _written(model: ForeignModel, output: Path, overwrite: bool) -> ImportedModel:
     shape, text = model.shape, model.text
     special, unknown = _known_ids(text.special, shape.vocab_size)
     tokenizer = ImportedTokenizer(text.content, special, shape.vocab_size)
     if text.chat_template is not None:
         ChatTemplate(text.chat_template, tokenizer)  # refuses what is no template
-    with new_folder(output, replace=overwrite) as folder:
-        weights = dict(renamed_weights(shape, model.tensors))
+    with atomic_folder(output, replace=overwrite) as folder:
+        weights = dict(convert_weights(shape, model.tensors))
         write_tensors(folder / "model.safetensors", weights)
         tokenizer.save(folder / "tokenizer.json")
         if text.chat_template is not None:
-            write_text(folder / CHAT_TEMPLATE, text.chat_template)
+            write_text(folder / CHAT_TEMPLATE_FILE, text.chat_template)
         imported = {"name": model.name, "architecture": shape.architecture, "precision": model.precision}
         write_json(folder / "report.json", {"imported": imported})
         fields = {
@@ -109,7 +109,7 @@ def _written(model: ForeignModel, output: Path, overwrite: bool) -> Imported:
             "tokenizer": special._asdict(),
         }
         write_config(folder, "language-model", fields)
-    return Imported(
+    return ImportedModel(
         model.name,
         shape.architecture,
         sum(weight.numel() for weight in weights.values()),

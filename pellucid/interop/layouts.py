@@ -10,59 +10,59 @@ HUGGINGFACE_LLAMA = Layout(
     outside={"embedding": "model.embed_tokens", "output_embedding": "lm_head", "decoder_norm": "model.norm"},
     block="model.layers.{n}",
     inside={
-        "around_self_attention.norm": "input_layernorm",
+        "self_attention_residual.norm": "input_layernorm",
         "self_attention.query": "self_attn.q_proj",
         "self_attention.key": "self_attn.k_proj",
         "self_attention.value": "self_attn.v_proj",
         "self_attention.output": "self_attn.o_proj",
         "self_attention.query_norm": "self_attn.q_norm",
         "self_attention.key_norm": "self_attn.k_norm",
-        "around_feed_forward.norm": "post_attention_layernorm",
-        "feed_forward.gate": "mlp.gate_proj",
-        "feed_forward.widen": "mlp.up_proj",
-        "feed_forward.narrow": "mlp.down_proj",
+        "feed_forward_residual.norm": "post_attention_layernorm",
+        "feed_forward.gate_projection": "mlp.gate_proj",
+        "feed_forward.up_projection": "mlp.up_proj",
+        "feed_forward.down_projection": "mlp.down_proj",
     },
-    passed_over=re.compile(r".*\.rotary_emb\.inv_freq"),
+    ignored=re.compile(r".*\.rotary_emb\.inv_freq"),
 )
 """Llama, Mistral, Qwen2, Qwen3, SmolLM in Hugging Face's folders."""
 
 HUGGINGFACE_GPT2 = Layout(
     outside={
         "embedding": "transformer.wte",
-        "codes": "transformer.wpe",
+        "position_encoding": "transformer.wpe",
         "output_embedding": "lm_head",
         "decoder_norm": "transformer.ln_f",
     },
     block="transformer.h.{n}",
     inside={
-        "around_self_attention.norm": "ln_1",
+        "self_attention_residual.norm": "ln_1",
         "self_attention.query": "attn.c_attn",
         "self_attention.key": "attn.c_attn",
         "self_attention.value": "attn.c_attn",
         "self_attention.output": "attn.c_proj",
-        "around_feed_forward.norm": "ln_2",
-        "feed_forward.widen": "mlp.c_fc",
-        "feed_forward.narrow": "mlp.c_proj",
+        "feed_forward_residual.norm": "ln_2",
+        "feed_forward.up_projection": "mlp.c_fc",
+        "feed_forward.down_projection": "mlp.c_proj",
     },
     transposed=frozenset({"attn.c_attn", "attn.c_proj", "mlp.c_fc", "mlp.c_proj"}),
     thirds={"self_attention.query": 0, "self_attention.key": 1, "self_attention.value": 2},
-    passed_over=re.compile(r".*\.attn\.(masked_)?bias"),  # masks, stored by older versions
+    ignored=re.compile(r".*\.attn\.(masked_)?bias"),  # masks, stored by older versions
 )
 """GPT-2 in Hugging Face's folders, whose linear layers are input × output."""
 
 _GGUF_OUTSIDE = {"embedding": "token_embd", "output_embedding": "output", "decoder_norm": "output_norm"}
 _GGUF_INSIDE = {
-    "around_self_attention.norm": "attn_norm",
+    "self_attention_residual.norm": "attn_norm",
     "self_attention.query": "attn_q",
     "self_attention.key": "attn_k",
     "self_attention.value": "attn_v",
     "self_attention.output": "attn_output",
     "self_attention.query_norm": "attn_q_norm",
     "self_attention.key_norm": "attn_k_norm",
-    "around_feed_forward.norm": "ffn_norm",
-    "feed_forward.gate": "ffn_gate",
-    "feed_forward.widen": "ffn_up",
-    "feed_forward.narrow": "ffn_down",
+    "feed_forward_residual.norm": "ffn_norm",
+    "feed_forward.gate_projection": "ffn_gate",
+    "feed_forward.up_projection": "ffn_up",
+    "feed_forward.down_projection": "ffn_down",
 }
 
 GGUF_QWEN = Layout(outside=_GGUF_OUTSIDE, block="blk.{n}", inside=_GGUF_INSIDE)
@@ -73,12 +73,12 @@ GGUF_LLAMA = Layout(
     block="blk.{n}",
     inside=_GGUF_INSIDE,
     pairs=True,
-    passed_over=re.compile(r"rope_freqs\.weight"),  # it says how frequencies are slowed: `gguf_shapes.py` reads it
+    ignored=re.compile(r"rope_freqs\.weight"),  # it says how frequencies are slowed: `gguf_shapes.py` reads it
 )
 """Llama and its like in GGUF, whose converter re-orders the rows of queries and keys."""
 
 GGUF_GPT2 = Layout(
-    outside={**_GGUF_OUTSIDE, "codes": "position_embd"},
+    outside={**_GGUF_OUTSIDE, "position_encoding": "position_embd"},
     block="blk.{n}",
     inside={
         **_GGUF_INSIDE,

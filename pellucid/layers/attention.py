@@ -11,9 +11,9 @@ from torch import Tensor, nn
 from pellucid.errors import ShapeError
 from pellucid.layers.taps import Tap, keep
 
-__all__ = ["Attention", "Heads", "KeyValue", "attend"]
+__all__ = ["Attention", "HeadConfig", "KeyValue", "attend"]
 
-Turn = Callable[[Tensor, Tensor], Tensor]
+Rotate = Callable[[Tensor, Tensor], Tensor]
 ScoreBias = Callable[[Tensor, Tensor], Tensor | None]
 
 
@@ -25,7 +25,7 @@ class KeyValue(NamedTuple):
     positions: Int[Tensor, "*batch key"]
 
 
-class Heads(NamedTuple):
+class HeadConfig(NamedTuple):
     """How many heads look and are looked at, how wide each is, and what is done to what they project.
 
     Attributes:
@@ -66,7 +66,7 @@ def attend(
     Taps:
         scores: how well a key matches a query, before the mask, [batch heads query key]; nats.
         weights: after the softmax, each row sums to 1 or (nothing allowed) to 0, [batch heads query key]; share.
-        mixed: the weighted values, [batch heads query d_head].
+        head_output: weighted sum of the values, [batch heads query d_head].
 
     Raises:
         ShapeError: if key and value differ in length, or the heads do not divide.
@@ -90,7 +90,7 @@ def attend(
     looks = may_attend.any(-1, keepdim=True).float()
     weights = tap("weights", (scores.float() + forbidden).softmax(-1) * looks)
     weights = F.dropout(weights, dropout) if dropout else weights
-    return tap("mixed", weights.to(value.dtype) @ value)
+    return tap("head_output", weights.to(value.dtype) @ value)
 
 
 def _attend_fused(
@@ -110,14 +110,14 @@ class Attention(nn.Module):
     Args:
         heads: how many, how wide, with what bias and norm.
         bias: whether the output has a bias.
-        turn: what is done to queries and keys by their positions (`Rotary`, or `unturned`).
-        score_bias: what is added to the scores by positions (`LinearBias`, or `no_bias`).
+        turn: what is done to queries and keys by their positions (`Rotary`, or `no_rotation`).
+        score_bias: what is added to the scores by positions (`AlibiBias`, or `no_bias`).
 
     Taps:
         query: as projected (and normalised), before it is turned by its position, [batch heads query d_head].
         key: as projected (and normalised), before it is turned by its position, [batch kv_heads key d_head].
         value: as projected, [batch kv_heads key d_head].
-        scores, weights, mixed: those of `attend`.
+        scores, weights, head_output: those of `attend`.
         output: what is added to the residual stream, [batch query d_model].
 
     Source:
@@ -125,7 +125,7 @@ class Attention(nn.Module):
     """
 
     def __init__(
-        self, d_model: int, heads: Heads, bias: bool, dropout: float, turn: Turn, score_bias: ScoreBias
+        self, d_model: int, heads: HeadConfig, bias: bool, dropout: float, rotate: Rotate, score_bias: ScoreBias
     ) -> None:
         super().__init__()
         self.n_heads, self.n_kv_heads, self.d_head = heads.n_heads, heads.n_kv_heads, heads.d_head
@@ -135,7 +135,7 @@ class Attention(nn.Module):
         self.output = nn.Linear(heads.n_heads * heads.d_head, d_model, bias)
         self.query_norm, self.key_norm = heads.norm(heads.d_head), heads.norm(heads.d_head)
         self.dropout = dropout
-        self.turn = turn
+        self.rotate = rotate
         self.score_bias = score_bias
 
     def key_value(
@@ -144,22 +144,24 @@ class Attention(nn.Module):
         """Project states to the keys and values that queries will look at."""
         key = tap("key", self.key_norm(self._split(self.key(states), self.n_kv_heads)))
         value = tap("value", self._split(self.value(states), self.n_kv_heads))
-        return KeyValue(self.turn(key, positions), value, positions)
+        return KeyValue(self.rotate(key, positions), value, positions)
 
     def forward(
         self,
         states: Float[Tensor, "batch query d_model"],
-        seen: KeyValue,
+        key_value: KeyValue,
         may_attend: Bool[Tensor, "#batch 1 #query key"],
         positions: Int[Tensor, "*batch query"],
         tap: Tap = keep,
     ) -> Float[Tensor, "batch query d_model"]:
         """Return what is added to the residual stream of the querying positions."""
         query = tap("query", self.query_norm(self._split(self.query(states), self.n_heads)))
-        bias = self.score_bias(positions, seen.positions)
+        bias = self.score_bias(positions, key_value.positions)
         dropout = self.dropout if self.training else 0.0
-        mixed = attend(self.turn(query, positions), seen.key, seen.value, may_attend, tap, bias=bias, dropout=dropout)
-        return tap("output", self.output(mixed.transpose(1, 2).flatten(2)))
+        head_output = attend(
+            self.rotate(query, positions), key_value.key, key_value.value, may_attend, tap, bias=bias, dropout=dropout
+        )
+        return tap("output", self.output(head_output.transpose(1, 2).flatten(2)))
 
     def _split(
         self, x: Float[Tensor, "batch seq heads_d_head"], n_heads: int

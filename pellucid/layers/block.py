@@ -9,12 +9,12 @@ from torch import Tensor, nn
 from pellucid.layers.attention import Attention, KeyValue
 from pellucid.layers.taps import Tap, keep, scoped
 
-__all__ = ["DecoderBlock", "PostNorm", "PreNorm", "SelfAttentionBlock", "as_it_is", "narrow"]
+__all__ = ["DecoderBlock", "PostNorm", "PreNorm", "SelfAttentionBlock", "cast_for_matmul", "no_cache"]
 
-Part = Callable[[Tensor], Tensor]
+Sublayer = Callable[[Tensor], Tensor]
 
 
-def narrow(x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
+def cast_for_matmul(x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
     """Return `x` in the numbers that matrix products are computed in; as it is unless under autocast.
 
     The residual stream stays in float32. What a part reads of it is cast once here, not once in each of the projections
@@ -31,17 +31,17 @@ class PreNorm(nn.Module):
         Xiong et al. 2020, fig. 1b.
     """
 
-    norm: Part
-    dropout: Part
+    norm: Sublayer
+    dropout: Sublayer
 
     def __init__(self, norm: nn.Module, dropout: float) -> None:
         super().__init__()
         self.norm = norm
         self.dropout = nn.Dropout(dropout) if dropout else nn.Identity()
 
-    def forward(self, x: Float[Tensor, "batch seq d_model"], part: Part) -> Float[Tensor, "batch seq d_model"]:
+    def forward(self, x: Float[Tensor, "batch seq d_model"], part: Sublayer) -> Float[Tensor, "batch seq d_model"]:
         """Add what the part makes of the normalised stream."""
-        return x + self.dropout(part(narrow(self.norm(x))))
+        return x + self.dropout(part(cast_for_matmul(self.norm(x))))
 
 
 class PostNorm(PreNorm):
@@ -51,14 +51,14 @@ class PostNorm(PreNorm):
         Vaswani et al. 2017, §3.1.
     """
 
-    def forward(self, x: Float[Tensor, "batch seq d_model"], part: Part) -> Float[Tensor, "batch seq d_model"]:
+    def forward(self, x: Float[Tensor, "batch seq d_model"], part: Sublayer) -> Float[Tensor, "batch seq d_model"]:
         """Normalise the sum of the stream and what the part makes of it."""
-        return self.norm(x + self.dropout(part(narrow(x))))
+        return self.norm(x + self.dropout(part(cast_for_matmul(x))))
 
 
-def as_it_is(seen: KeyValue) -> KeyValue:
+def no_cache(key_value: KeyValue) -> KeyValue:
     """Return the keys and values of this pass alone: nothing is remembered."""
-    return seen
+    return key_value
 
 
 class SelfAttentionBlock(nn.Module):
@@ -73,8 +73,8 @@ class SelfAttentionBlock(nn.Module):
 
     def __init__(self, self_attention: Attention, feed_forward: nn.Module, residual: Callable[[], PreNorm]) -> None:
         super().__init__()
-        self.self_attention, self.around_self_attention = self_attention, residual()
-        self.feed_forward, self.around_feed_forward = feed_forward, residual()
+        self.self_attention, self.self_attention_residual = self_attention, residual()
+        self.feed_forward, self.feed_forward_residual = feed_forward, residual()
 
     def forward(
         self,
@@ -82,7 +82,7 @@ class SelfAttentionBlock(nn.Module):
         may_attend: Bool[Tensor, "#batch 1 #seq key"],
         positions: Int[Tensor, "*batch seq"],
         tap: Tap = keep,
-        remember: Callable[[KeyValue], KeyValue] = as_it_is,
+        append: Callable[[KeyValue], KeyValue] = no_cache,
     ) -> Float[Tensor, "batch seq d_model"]:
         """Return the stream after this block.
 
@@ -90,15 +90,15 @@ class SelfAttentionBlock(nn.Module):
             remember: joins the new keys and values to those of earlier tokens (a cache), or leaves them as they are.
         """
 
-        def look_around(normed: Tensor) -> Tensor:
+        def attend_self(normed: Tensor) -> Tensor:
             inner = scoped(tap, "self_attention")
-            seen = remember(self.self_attention.key_value(normed, positions, inner))
-            added: Tensor = self.self_attention(normed, seen, may_attend, positions, inner)
+            key_value = append(self.self_attention.key_value(normed, positions, inner))
+            added: Tensor = self.self_attention(normed, key_value, may_attend, positions, inner)
             return added
 
         x = tap("residual.input", x)
-        x = tap("residual.after_self_attention", self.around_self_attention(x, look_around))
-        x = self.around_feed_forward(x, lambda normed: self.feed_forward(normed, scoped(tap, "feed_forward")))
+        x = tap("residual.after_self_attention", self.self_attention_residual(x, attend_self))
+        x = self.feed_forward_residual(x, lambda normed: self.feed_forward(normed, scoped(tap, "feed_forward")))
         return tap("residual.output", x)
 
 
@@ -121,9 +121,9 @@ class DecoderBlock(nn.Module):
         residual: Callable[[], PreNorm],
     ) -> None:
         super().__init__()
-        self.self_attention, self.around_self_attention = self_attention, residual()
-        self.cross_attention, self.around_cross_attention = cross_attention, residual()
-        self.feed_forward, self.around_feed_forward = feed_forward, residual()
+        self.self_attention, self.self_attention_residual = self_attention, residual()
+        self.cross_attention, self.cross_attention_residual = cross_attention, residual()
+        self.feed_forward, self.feed_forward_residual = feed_forward, residual()
 
     def forward(
         self,
@@ -132,7 +132,7 @@ class DecoderBlock(nn.Module):
         positions: Int[Tensor, " seq"],
         source: KeyValue,
         may_attend_source: Bool[Tensor, "batch 1 1 source"],
-        remember: Callable[[KeyValue], KeyValue] = as_it_is,
+        append: Callable[[KeyValue], KeyValue] = no_cache,
         tap: Tap = keep,
     ) -> Float[Tensor, "batch seq d_model"]:
         """Return the stream after this block.
@@ -142,19 +142,19 @@ class DecoderBlock(nn.Module):
             remember: joins the new keys and values to those of earlier steps (a cache), or leaves them as they are.
         """
 
-        def look_back(normed: Tensor) -> Tensor:
+        def attend_self(normed: Tensor) -> Tensor:
             inner = scoped(tap, "self_attention")
-            seen = remember(self.self_attention.key_value(normed, positions, inner))
-            added: Tensor = self.self_attention(normed, seen, may_attend, positions, inner)
+            key_value = append(self.self_attention.key_value(normed, positions, inner))
+            added: Tensor = self.self_attention(normed, key_value, may_attend, positions, inner)
             return added
 
-        def look_across(normed: Tensor) -> Tensor:
+        def attend_source(normed: Tensor) -> Tensor:
             inner = scoped(tap, "cross_attention")
             added: Tensor = self.cross_attention(normed, source, may_attend_source, positions, inner)
             return added
 
         x = tap("residual.input", x)
-        x = tap("residual.after_self_attention", self.around_self_attention(x, look_back))
-        x = tap("residual.after_cross_attention", self.around_cross_attention(x, look_across))
-        x = self.around_feed_forward(x, lambda normed: self.feed_forward(normed, scoped(tap, "feed_forward")))
+        x = tap("residual.after_self_attention", self.self_attention_residual(x, attend_self))
+        x = tap("residual.after_cross_attention", self.cross_attention_residual(x, attend_source))
+        x = self.feed_forward_residual(x, lambda normed: self.feed_forward(normed, scoped(tap, "feed_forward")))
         return tap("residual.output", x)

@@ -46,7 +46,7 @@ class DecoderCache:
         self.may_attend = torch.cat((self.may_attend, own), dim=-1)
         self.step += 1
 
-    def remember(self, block: int, new: KeyValue) -> KeyValue:
+    def append(self, block: int, new: KeyValue) -> KeyValue:
         """Store this step's keys and values of a block; return those of all steps so far."""
         stop = self.step * self.hypotheses
         start = stop - new.key.shape[2]

@@ -10,7 +10,7 @@ __all__ = ["FEED_FORWARDS", "FeedForward", "GatedFeedForward"]
 
 
 class FeedForward(nn.Module):
-    """Widen, bend, narrow: activation(x W₁ + b₁) W₂ + b₂.
+    """Widen, bend, down_projection: activation(x W₁ + b₁) W₂ + b₂.
 
     Taps:
         hidden: after the activation, [batch query d_ff].
@@ -22,14 +22,14 @@ class FeedForward(nn.Module):
 
     def __init__(self, d_model: int, d_ff: int, bias: bool, activation: nn.Module) -> None:
         super().__init__()
-        self.widen = nn.Linear(d_model, d_ff, bias)
-        self.narrow = nn.Linear(d_ff, d_model, bias)
+        self.up_projection = nn.Linear(d_model, d_ff, bias)
+        self.down_projection = nn.Linear(d_ff, d_model, bias)
         self.activation = activation
 
     def forward(self, x: Float[Tensor, "batch seq d_model"], tap: Tap = keep) -> Float[Tensor, "batch seq d_model"]:
         """Return what is added to the residual stream."""
-        hidden = tap("hidden", self.activation(self.widen(x)))
-        return tap("output", self.narrow(hidden))
+        hidden = tap("hidden", self.activation(self.up_projection(x)))
+        return tap("output", self.down_projection(hidden))
 
 
 class GatedFeedForward(nn.Module):
@@ -45,14 +45,14 @@ class GatedFeedForward(nn.Module):
 
     def __init__(self, d_model: int, d_ff: int, bias: bool) -> None:
         super().__init__()
-        self.gate = nn.Linear(d_model, d_ff, bias)
-        self.widen = nn.Linear(d_model, d_ff, bias)
-        self.narrow = nn.Linear(d_ff, d_model, bias)
+        self.gate_projection = nn.Linear(d_model, d_ff, bias)
+        self.up_projection = nn.Linear(d_model, d_ff, bias)
+        self.down_projection = nn.Linear(d_ff, d_model, bias)
 
     def forward(self, x: Float[Tensor, "batch seq d_model"], tap: Tap = keep) -> Float[Tensor, "batch seq d_model"]:
         """Return what is added to the residual stream."""
-        hidden = tap("hidden", F.silu(self.gate(x)) * self.widen(x))
-        return tap("output", self.narrow(hidden))
+        hidden = tap("hidden", F.silu(self.gate_projection(x)) * self.up_projection(x))
+        return tap("output", self.down_projection(hidden))
 
 
 FEED_FORWARDS = {

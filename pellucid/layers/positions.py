@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from pellucid.errors import UserError
 
-__all__ = ["LearnedCodes", "LinearBias", "NoCodes", "SinusoidalCodes", "no_bias", "sinusoids"]
+__all__ = ["AlibiBias", "LearnedEncoding", "NoEncoding", "SinusoidalEncoding", "no_bias", "sinusoids"]
 
 
 def sinusoids(positions: Int[Tensor, " seq"], d_model: int) -> Float[Tensor, "seq d_model"]:
@@ -21,12 +21,14 @@ def sinusoids(positions: Int[Tensor, " seq"], d_model: int) -> Float[Tensor, "se
     Source:
         Vaswani et al. 2017, §3.5.
     """
-    frequencies = 10_000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64, device=positions.device) / d_model)
-    angles = positions[:, None].double() * frequencies
+    rotary_frequencies = 10_000.0 ** (
+        -torch.arange(0, d_model, 2, dtype=torch.float64, device=positions.device) / d_model
+    )
+    angles = positions[:, None].double() * rotary_frequencies
     return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(-2)
 
 
-class SinusoidalCodes(nn.Module):
+class SinusoidalEncoding(nn.Module):
     """Codes of sines and cosines, for any position."""
 
     table: Tensor
@@ -44,7 +46,7 @@ class SinusoidalCodes(nn.Module):
         return self.table[positions]
 
 
-class LearnedCodes(nn.Module):
+class LearnedEncoding(nn.Module):
     """One trained vector a position, as in BERT and GPT-2; there is none past the last.
 
     Raises:
@@ -66,7 +68,7 @@ class LearnedCodes(nn.Module):
         return self.weight[positions]
 
 
-class NoCodes(nn.Module):
+class NoEncoding(nn.Module):
     """Nothing is added to the embeddings."""
 
     def forward(self, positions: Int[Tensor, "*batch seq"], count: int) -> Float[Tensor, ""]:
@@ -78,7 +80,7 @@ def no_bias(query_positions: Int[Tensor, "*batch query"], key_positions: Int[Ten
     """Add nothing to the scores."""
 
 
-class LinearBias(nn.Module):
+class AlibiBias(nn.Module):
     """Attention with linear biases: head h adds −slope_h · |query position − key position| to its scores.
 
     Slopes are 2^(−8(h+1)/n_heads). Under a causal mask only keys before the query count, so that the usual one-sided

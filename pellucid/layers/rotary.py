@@ -7,10 +7,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-__all__ = ["Rotary", "frequencies", "slowed_frequencies", "unturned"]
+__all__ = ["Rotary", "no_rotation", "rotary_frequencies", "scaled_frequencies"]
 
 
-def frequencies(d_head: int, base: float) -> Float[Tensor, " pairs"]:
+def rotary_frequencies(d_head: int, base: float) -> Float[Tensor, " pairs"]:
     """Return what each pair of coordinates turns by a position, base^(−2i/d_head) radians, in float64.
 
     Args:
@@ -23,8 +23,8 @@ def frequencies(d_head: int, base: float) -> Float[Tensor, " pairs"]:
     return base ** (-torch.arange(0, d_head, 2, dtype=torch.float64) / d_head)
 
 
-def slowed_frequencies(
-    frequencies: Float[Tensor, " pairs"],
+def scaled_frequencies(
+    rotary_frequencies: Float[Tensor, " pairs"],
     factor: float,
     low_frequency: float,
     high_frequency: float,
@@ -38,12 +38,12 @@ def slowed_frequencies(
     Source:
         Llama 3 (Grattafiori et al. 2024); the formula is that of its published code.
     """
-    turns = original_positions * frequencies / (2 * math.pi)
+    turns = original_positions * rotary_frequencies / (2 * math.pi)
     stays = ((turns - low_frequency) / (high_frequency - low_frequency)).clamp(0, 1)
-    return stays * frequencies + (1 - stays) * frequencies / factor
+    return stays * rotary_frequencies + (1 - stays) * rotary_frequencies / factor
 
 
-def unturned(
+def no_rotation(
     x: Float[Tensor, "batch heads seq d_head"], positions: Int[Tensor, "*batch seq"]
 ) -> Float[Tensor, "batch heads seq d_head"]:
     """Return `x` as it is: attention without rotary positions."""
@@ -66,16 +66,16 @@ class Rotary(nn.Module):
     cosines: Tensor
     sines: Tensor
 
-    def __init__(self, frequencies: Float[Tensor, " pairs"]) -> None:
+    def __init__(self, rotary_frequencies: Float[Tensor, " pairs"]) -> None:
         super().__init__()
-        self.frequencies = frequencies
-        self.register_buffer("cosines", torch.empty(0, len(frequencies)), persistent=False)
-        self.register_buffer("sines", torch.empty(0, len(frequencies)), persistent=False)
+        self.rotary_frequencies = rotary_frequencies
+        self.register_buffer("cosines", torch.empty(0, len(rotary_frequencies)), persistent=False)
+        self.register_buffer("sines", torch.empty(0, len(rotary_frequencies)), persistent=False)
         self.grow(256)
 
     def grow(self, positions: int) -> None:
         """Hold the cosines and sines of this many positions, computed in float64, kept in the model's precision."""
-        angles = torch.arange(positions, dtype=torch.float64)[:, None] * self.frequencies
+        angles = torch.arange(positions, dtype=torch.float64)[:, None] * self.rotary_frequencies
         self.cosines = angles.cos().to(self.cosines)
         self.sines = angles.sin().to(self.sines)
 

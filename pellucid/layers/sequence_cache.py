@@ -58,7 +58,7 @@ class SequenceCache:
         is_token = slots >= self.padding[:, None]
         return NewTokens(self._positions(new), may_attend & is_token[:, None, None], self.length)
 
-    def remember(self, block: int, new: KeyValue) -> KeyValue:
+    def append(self, block: int, new: KeyValue) -> KeyValue:
         """Store the new tokens' keys and values of a block; return those of all tokens so far."""
         start = self.length - new.key.shape[2]
         stored = self._stored[block]

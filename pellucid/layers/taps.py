@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 
 from torch import Tensor
 
-__all__ = ["Only", "Tap", "keep", "scoped"]
+__all__ = ["SelectiveTap", "Tap", "keep", "scoped"]
 
 Tap = Callable[[str, Tensor], Tensor]
 
@@ -18,7 +18,7 @@ def keep(name: str, x: Tensor) -> Tensor:
     return x
 
 
-class Only:
+class SelectiveTap:
     """A tap for a few names; every part of the model without one of them runs as if nobody looked.
 
     Args:
@@ -37,13 +37,13 @@ class Only:
     def within(self, scope: str) -> Tap:
         """Return the tap for a part of the model: `keep` if no asked name lies in it."""
         inner = {name.removeprefix(f"{scope}.") for name in self.names if name.startswith(f"{scope}.")}
-        return Only(inner, lambda name, x: self.tap(f"{scope}.{name}", x)) if inner else keep
+        return SelectiveTap(inner, lambda name, x: self.tap(f"{scope}.{name}", x)) if inner else keep
 
 
 def scoped(tap: Tap, scope: str) -> Tap:
     """Return `tap` with every name prefixed by `scope.`; `keep` itself when nobody looks there."""
     if tap is keep:
         return keep
-    if isinstance(tap, Only):
+    if isinstance(tap, SelectiveTap):
         return tap.within(scope)
     return lambda name, x: tap(f"{scope}.{name}", x)

@@ -8,14 +8,14 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from pellucid.layers.attention import Attention, Heads
+from pellucid.layers.attention import Attention, HeadConfig
 from pellucid.layers.block import PostNorm, PreNorm, SelfAttentionBlock
 from pellucid.layers.embeddings import TokenEmbedding
 from pellucid.layers.feed_forward import FEED_FORWARDS
 from pellucid.layers.masks import causal, not_padding
 from pellucid.layers.norms import NORMS, RMSNorm
-from pellucid.layers.positions import LearnedCodes, LinearBias, NoCodes, SinusoidalCodes, no_bias
-from pellucid.layers.rotary import Rotary, frequencies, slowed_frequencies, unturned
+from pellucid.layers.positions import AlibiBias, LearnedEncoding, NoEncoding, SinusoidalEncoding, no_bias
+from pellucid.layers.rotary import Rotary, no_rotation, rotary_frequencies, scaled_frequencies
 from pellucid.layers.sequence_cache import SequenceCache
 from pellucid.layers.taps import Tap, keep, scoped
 from pellucid.models.decoder_only_config import DecoderOnlyConfig
@@ -52,7 +52,7 @@ class DecoderOnly(nn.Module):
         self.output_embedding = (
             self.embedding if config.tie_embeddings else TokenEmbedding(vocab_size, config.d_model, scale)
         )
-        self.codes = _codes(config)
+        self.position_encoding = _codes(config)
         self.embedding_dropout = nn.Dropout(config.dropout) if config.dropout else nn.Identity()
         self.decoder = nn.ModuleList(_block(config) for _ in range(config.n_layers))
         self.decoder_norm = _norm(config) if config.norm_placement == "pre" else nn.Identity()
@@ -99,8 +99,8 @@ class DecoderOnly(nn.Module):
         new = cache.make_room(ids.shape[1], ids.device)
         x = self._embed(ids, new.positions, new.furthest, tap)
         for n, block in enumerate(self.blocks()):
-            remember = partial(cache.remember, n)
-            x = block(x, new.may_attend, new.positions, scoped(tap, f"decoder.{n}"), remember)
+            append = partial(cache.append, n)
+            x = block(x, new.may_attend, new.positions, scoped(tap, f"decoder.{n}"), append)
         return tap("decoder.output", self.decoder_norm(x))
 
     def start_cache(self, room: int = 256, padding: Int[Tensor, " batch"] | None = None) -> SequenceCache:
@@ -122,16 +122,16 @@ class DecoderOnly(nn.Module):
 
     def _embed(self, ids: Tensor, positions: Tensor, count: int, tap: Tap) -> Tensor:
         rows = tap("embedding.token", self.embedding(ids))
-        x: Tensor = self.embedding_dropout(rows + tap("embedding.position", self.codes(positions, count)))
+        x: Tensor = self.embedding_dropout(rows + tap("embedding.position", self.position_encoding(positions, count)))
         return x
 
 
 def _codes(config: DecoderOnlyConfig) -> nn.Module:
     if config.positions == "sinusoidal":
-        return SinusoidalCodes(config.d_model)
+        return SinusoidalEncoding(config.d_model)
     if config.positions == "learned":
-        return LearnedCodes(config.d_model, config.max_positions)
-    return NoCodes()
+        return LearnedEncoding(config.d_model, config.max_positions)
+    return NoEncoding()
 
 
 def _norm(config: DecoderOnlyConfig) -> nn.Module:
@@ -139,19 +139,19 @@ def _norm(config: DecoderOnlyConfig) -> nn.Module:
 
 
 def _rotary(config: DecoderOnlyConfig) -> Rotary:
-    turns, scaling = frequencies(config.head_width, config.rope_base), config.rope_scaling
-    return Rotary(turns if scaling is None else slowed_frequencies(turns, **scaling.model_dump()))
+    turns, scaling = rotary_frequencies(config.head_width, config.rope_base), config.rope_scaling
+    return Rotary(turns if scaling is None else scaled_frequencies(turns, **scaling.model_dump()))
 
 
 def _attention(config: DecoderOnlyConfig) -> Attention:
-    norm = partial(RMSNorm, epsilon=config.norm_epsilon) if config.norm_heads else nn.Identity
+    norm = partial(RMSNorm, epsilon=config.norm_epsilon) if config.qk_norm else nn.Identity
     return Attention(
         config.d_model,
-        Heads(config.n_heads, config.kv_heads, config.head_width, config.projection_bias, norm),
+        HeadConfig(config.n_heads, config.kv_heads, config.head_width, config.projection_bias, norm),
         config.bias,
         config.attention_dropout,
-        _rotary(config) if config.positions == "rope" else unturned,
-        LinearBias(config.n_heads) if config.positions == "alibi" else no_bias,
+        _rotary(config) if config.positions == "rope" else no_rotation,
+        AlibiBias(config.n_heads) if config.positions == "alibi" else no_bias,
     )
 
 

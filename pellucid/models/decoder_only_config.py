@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from pellucid.models.config import divisors
+from pellucid.models.encoder_decoder_config import divisors
 
 __all__ = ["DecoderOnlyConfig", "RotaryScaling"]
 
@@ -72,7 +72,7 @@ class DecoderOnlyConfig(BaseModel):
     qkv_bias: bool | None = Field(
         None, description="biases of queries, keys and values (Qwen2 has these alone); as bias if not given"
     )
-    norm_heads: bool = Field(
+    qk_norm: bool = Field(
         False, description="RMSNorm of each head's query and key before they are turned by position (Qwen3)"
     )
     tie_embeddings: bool = Field(True, description="one matrix for tokens read and tokens predicted")

@@ -8,17 +8,17 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from pellucid.errors import UserError
-from pellucid.layers.attention import Attention, Heads, KeyValue
-from pellucid.layers.block import DecoderBlock, PostNorm, PreNorm, SelfAttentionBlock, narrow
+from pellucid.layers.attention import Attention, HeadConfig, KeyValue
+from pellucid.layers.block import DecoderBlock, PostNorm, PreNorm, SelfAttentionBlock, cast_for_matmul
 from pellucid.layers.cache import DecoderCache
 from pellucid.layers.embeddings import TokenEmbedding
 from pellucid.layers.feed_forward import FEED_FORWARDS
 from pellucid.layers.masks import causal, not_padding
 from pellucid.layers.norms import NORMS
-from pellucid.layers.positions import LearnedCodes, LinearBias, NoCodes, SinusoidalCodes, no_bias
-from pellucid.layers.rotary import Rotary, frequencies, unturned
+from pellucid.layers.positions import AlibiBias, LearnedEncoding, NoEncoding, SinusoidalEncoding, no_bias
+from pellucid.layers.rotary import Rotary, no_rotation, rotary_frequencies
 from pellucid.layers.taps import Tap, keep, scoped
-from pellucid.models.config import EncoderDecoderConfig
+from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
 
 __all__ = ["EncoderDecoder", "Memory"]
 
@@ -81,8 +81,8 @@ class EncoderDecoder(nn.Module):
             if config.tie_embeddings == "none"
             else self.target_embedding
         )
-        self.source_codes = _codes(config)
-        self.target_codes = _codes(config)
+        self.source_position_encoding = _codes(config)
+        self.target_position_encoding = _codes(config)
         self.embedding_dropout = nn.Dropout(config.dropout) if config.dropout else nn.Identity()
         self.encoder = nn.ModuleList(_encoder_block(config) for _ in range(config.encoder_layers))
         self.decoder = nn.ModuleList(_decoder_block(config) for _ in range(config.decoder_layers))
@@ -102,10 +102,12 @@ class EncoderDecoder(nn.Module):
         positions = torch.arange(count, device=source_ids.device)
         may_attend = not_padding(source_ids, self.pad_id)
         rows = tap("embedding.source", self.source_embedding(source_ids))
-        x = self.embedding_dropout(rows + tap("embedding.source_position", self.source_codes(positions, count)))
+        x = self.embedding_dropout(
+            rows + tap("embedding.source_position", self.source_position_encoding(positions, count))
+        )
         for n, block in enumerate(self.encoder):
             x = block(x, may_attend, positions, scoped(tap, f"encoder.{n}"))
-        return Memory(narrow(tap("encoder.output", self.encoder_norm(x))), may_attend, positions)
+        return Memory(cast_for_matmul(tap("encoder.output", self.encoder_norm(x))), may_attend, positions)
 
     def decode(
         self, target_ids: Int[Tensor, "batch target"], memory: Memory, tap: Tap = keep
@@ -115,7 +117,7 @@ class EncoderDecoder(nn.Module):
         positions = torch.arange(count, device=target_ids.device)
         may_attend = causal(count, target_ids.device)
         x = self._embed_target(target_ids, positions, count, tap)
-        for n, (block, source) in enumerate(zip(self.decoder_blocks(), self.look_up(memory, tap), strict=True)):
+        for n, (block, source) in enumerate(zip(self.decoder_blocks(), self.project_memory(memory, tap), strict=True)):
             x = block(x, may_attend, positions, source, memory.may_attend, tap=scoped(tap, f"decoder.{n}"))
         return tap("decoder.output", self.decoder_norm(x))
 
@@ -133,16 +135,16 @@ class EncoderDecoder(nn.Module):
                 positions,
                 cache.source[n],
                 cache.may_attend_source,
-                remember=lambda new, n=n: cache.remember(n, new),
+                append=lambda new, n=n: cache.append(n, new),
                 tap=scoped(tap, f"decoder.{n}"),
             )
         return tap("decoder.output", self.decoder_norm(x))
 
     def start_cache(self, memory: Memory, hypotheses: int) -> DecoderCache:
         """Return an empty cache over this source for some hypotheses a sentence."""
-        return DecoderCache(self.look_up(memory), memory.may_attend, hypotheses)
+        return DecoderCache(self.project_memory(memory), memory.may_attend, hypotheses)
 
-    def look_up(self, memory: Memory, tap: Tap = keep) -> list[KeyValue]:
+    def project_memory(self, memory: Memory, tap: Tap = keep) -> list[KeyValue]:
         """Project the encoder's states to each decoder block's keys and values, once a sentence."""
         return [
             block.cross_attention.key_value(
@@ -161,26 +163,28 @@ class EncoderDecoder(nn.Module):
 
     def _embed_target(self, ids: Tensor, positions: Tensor, count: int, tap: Tap) -> Tensor:
         rows = tap("embedding.target", self.target_embedding(ids))
-        x: Tensor = self.embedding_dropout(rows + tap("embedding.target_position", self.target_codes(positions, count)))
+        x: Tensor = self.embedding_dropout(
+            rows + tap("embedding.target_position", self.target_position_encoding(positions, count))
+        )
         return x
 
 
 def _codes(config: EncoderDecoderConfig) -> nn.Module:
     if config.positions == "sinusoidal":
-        return SinusoidalCodes(config.d_model)
+        return SinusoidalEncoding(config.d_model)
     if config.positions == "learned":
-        return LearnedCodes(config.d_model, config.max_positions)
-    return NoCodes()
+        return LearnedEncoding(config.d_model, config.max_positions)
+    return NoEncoding()
 
 
 def _attention(config: EncoderDecoderConfig, rotary: bool, linear_bias: bool) -> Attention:
     return Attention(
         config.d_model,
-        Heads(config.n_heads, config.kv_heads, config.d_head, config.bias),
+        HeadConfig(config.n_heads, config.kv_heads, config.d_head, config.bias),
         config.bias,
         config.attention_dropout,
-        Rotary(frequencies(config.d_head, config.rope_base)) if rotary else unturned,
-        LinearBias(config.n_heads) if linear_bias else no_bias,
+        Rotary(rotary_frequencies(config.d_head, config.rope_base)) if rotary else no_rotation,
+        AlibiBias(config.n_heads) if linear_bias else no_bias,
     )
 
 

@@ -13,16 +13,16 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from pellucid.corpus.lexicon import Lexicon
+from pellucid.alignment.lexicon import Lexicon
 from pellucid.layers.attention import Attention
 from pellucid.layers.feed_forward import FeedForward, GatedFeedForward
 from pellucid.models.encoder_decoder import EncoderDecoder
-from pellucid.randomness import derived_seed
+from pellucid.randomness import derive_seed
 
-__all__ = ["draw_weights", "pass_through_cross_attention", "tell_lexicon"]
+__all__ = ["init_from_lexicon", "init_identity_cross_attention", "init_weights"]
 
 
-def draw_weights(model: nn.Module, seed: int, residual_scale: float) -> None:
+def init_weights(model: nn.Module, seed: int, residual_scale: float) -> None:
     """Draw all weights but those of norms anew: Xavier-uniform matrices, zero biases, embeddings of norm about 1.
 
     Learned position codes are drawn with deviation 0.02, as in BERT and GPT-2.
@@ -35,7 +35,7 @@ def draw_weights(model: nn.Module, seed: int, residual_scale: float) -> None:
     Source:
         Glorot & Bengio 2010, eq. 16.
     """
-    random = torch.Generator().manual_seed(derived_seed(seed, "first weights"))
+    random = torch.Generator().manual_seed(derive_seed(seed, "first weights"))
     for part in model.modules():
         if isinstance(part, nn.Linear):
             nn.init.xavier_uniform_(part.weight, generator=random)
@@ -51,16 +51,16 @@ def draw_weights(model: nn.Module, seed: int, residual_scale: float) -> None:
             if isinstance(part, Attention):
                 part.output.weight.mul_(residual_scale)
             elif isinstance(part, FeedForward | GatedFeedForward):
-                part.narrow.weight.mul_(residual_scale)
+                part.down_projection.weight.mul_(residual_scale)
 
 
-def pass_through_cross_attention(model: EncoderDecoder, seed: int) -> None:
+def init_identity_cross_attention(model: EncoderDecoder, seed: int) -> None:
     """Let each cross-attention start by handing on what it attends to: V orthogonal, O = Vᵀ.
 
     With fewer heads of values than of queries, each value head is read by a group, so its part of Vᵀ is shared out,
     and O V is the projection onto the n_kv_heads · d_head directions that the values keep.
     """
-    random = torch.Generator().manual_seed(derived_seed(seed, "cross-attention"))
+    random = torch.Generator().manual_seed(derive_seed(seed, "cross-attention"))
     with torch.no_grad():
         for block in model.decoder_blocks():
             attention = block.cross_attention
@@ -70,7 +70,7 @@ def pass_through_cross_attention(model: EncoderDecoder, seed: int) -> None:
             attention.output.weight.copy_(heads.repeat_interleave(group, dim=0).flatten(0, 1).T / group)
 
 
-def tell_lexicon(
+def init_from_lexicon(
     model: EncoderDecoder,
     lexicon: Lexicon,
     source_counts: Float[numpy.ndarray, " source_vocab"],

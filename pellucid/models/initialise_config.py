@@ -15,10 +15,10 @@ class InitialiseConfig(BaseModel):
         gt=0,
         description="factor on the first weights of projections that write to the residual stream; 1 in the paper",
     )
-    lexical: bool = Field(
+    from_lexicon: bool = Field(
         True, description="start each source row as the mixture of its translations' rows, by a statistical lexicon"
     )
-    pass_through: bool = Field(
+    identity_cross_attention: bool = Field(
         True, description="start cross-attention's values and output as an orthogonal matrix and its transpose"
     )
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import torch
 
-from pellucid.models.config import EncoderDecoderConfig
 from pellucid.models.decoder_only_config import DecoderOnlyConfig
+from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
 
 __all__ = ["free_bytes", "language_model_parameter_count", "parameter_count"]
 
@@ -57,7 +57,7 @@ def language_model_parameter_count(config: DecoderOnlyConfig, vocab_size: int) -
     d, width, kv = config.d_model, config.n_heads * config.head_width, config.kv_heads * config.head_width
     b, qkv_b = int(config.bias), int(config.projection_bias)
     attention = 2 * d * width + 2 * d * kv + qkv_b * (width + 2 * kv) + b * d
-    head_norms = 2 * config.head_width if config.norm_heads else 0
+    head_norms = 2 * config.head_width if config.qk_norm else 0
     widening = 2 if config.activation == "swiglu" else 1
     feed_forward = (widening + 1) * d * config.d_ff + b * (widening * config.d_ff + d)
     norm = 2 * d if config.norm == "layernorm" else d

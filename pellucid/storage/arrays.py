@@ -15,7 +15,7 @@ import numpy
 from numpy.typing import NDArray
 
 from pellucid.errors import UserError
-from pellucid.storage.files import new_file
+from pellucid.storage.files import atomic_file
 
 __all__ = ["map_arrays", "write_arrays"]
 
@@ -49,7 +49,7 @@ def write_arrays(path: str | Path, arrays: Mapping[str, NDArray[Any]]) -> None:
         head[name] = {"dtype": _NAMES[array.dtype], "shape": list(array.shape), "data_offsets": [start, end]}
     text = json.dumps(head, separators=(",", ":")).encode("utf-8")
     text += b" " * (-(8 + len(text)) % _ALIGNMENT)
-    with new_file(path) as file:
+    with atomic_file(path) as file:
         file.write(len(text).to_bytes(8, "little") + text)
         for array in little.values():
             data = array.reshape(-1).view(numpy.uint8)

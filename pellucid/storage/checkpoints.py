@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pellucid.errors import UserError
-from pellucid.storage.files import new_folder, remove_leftovers
+from pellucid.storage.files import atomic_folder, remove_temporary_files
 from pellucid.storage.model_folder import read_json, write_json
 from pellucid.storage.tensors import read_tensors, write_tensors
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Checkpoint",
-    "all_checkpoints",
+    "checkpoint_step",
     "latest_checkpoint",
-    "prune",
+    "list_checkpoints",
+    "prune_checkpoints",
     "read_checkpoint",
-    "remove_all",
-    "remove_half_written",
-    "step_of",
+    "remove_checkpoints",
+    "remove_incomplete_checkpoints",
     "write_checkpoint",
 ]
 
@@ -56,7 +56,7 @@ def write_checkpoint(model_folder: str | Path, checkpoint: Checkpoint) -> Path:
         UserError: if the disk is full or refuses; the checkpoints before it stay.
     """
     folder = Path(model_folder) / "checkpoints" / f"step-{checkpoint.step:08d}"
-    with new_folder(folder, replace=True) as temporary:
+    with atomic_folder(folder, replace=True) as temporary:
         for name, tensors in zip(_TENSORS, (checkpoint.model, checkpoint.optimizer), strict=True):
             write_tensors(temporary / name, tensors)
         sizes = {name: (temporary / name).stat().st_size for name in _TENSORS}
@@ -88,7 +88,7 @@ def read_checkpoint(folder: str | Path, device: str = "cpu") -> Checkpoint:
     return Checkpoint(step, model, optimizer, state)
 
 
-def all_checkpoints(model_folder: str | Path) -> list[Path]:
+def list_checkpoints(model_folder: str | Path) -> list[Path]:
     """Return the folders of the whole checkpoints, oldest first."""
     return [folder for folder in _folders(Path(model_folder)) if _is_whole(folder)]
 
@@ -98,44 +98,44 @@ def latest_checkpoint(model_folder: str | Path) -> Path | None:
     return next((folder for folder in reversed(_folders(Path(model_folder))) if _is_whole(folder)), None)
 
 
-def step_of(folder: str | Path) -> int:
+def checkpoint_step(folder: str | Path) -> int:
     """Return the step after which the checkpoint in `folder` was written."""
     match = _NAME.fullmatch(Path(folder).name)
     assert match, folder
     return int(match[1])
 
 
-def prune(model_folder: str | Path, keep: int, best: int | None = None) -> list[int]:
+def prune_checkpoints(model_folder: str | Path, keep: int, best: int | None = None) -> list[int]:
     """Remove all checkpoints but the newest `keep` and the one of step `best`; return the steps removed.
 
     At least the newest stays. Damaged ones go, whatever their step.
     """
-    whole = [step_of(folder) for folder in all_checkpoints(model_folder)]
+    whole = [checkpoint_step(folder) for folder in list_checkpoints(model_folder)]
     kept = {*whole[-max(keep, 1) :], best}
-    gone = [folder for folder in _folders(Path(model_folder)) if step_of(folder) not in kept]
+    gone = [folder for folder in _folders(Path(model_folder)) if checkpoint_step(folder) not in kept]
     for folder in gone:
         # Without state.json it is no checkpoint: a kill in the middle of the removal leaves nothing that misleads.
         (folder / "state.json").unlink(missing_ok=True)
         shutil.rmtree(folder, ignore_errors=True)
-    return [step_of(folder) for folder in gone]
+    return [checkpoint_step(folder) for folder in gone]
 
 
-def remove_all(model_folder: str | Path) -> None:
+def remove_checkpoints(model_folder: str | Path) -> None:
     """Remove all checkpoints, as before another run takes the place of theirs."""
     for folder in _folders(Path(model_folder)):
         (folder / "state.json").unlink(missing_ok=True)
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def remove_half_written(model_folder: str | Path) -> list[str]:
+def remove_incomplete_checkpoints(model_folder: str | Path) -> list[str]:
     """Remove what a killed run left half-written among the checkpoints, and return the names."""
-    return remove_leftovers(Path(model_folder) / "checkpoints")
+    return remove_temporary_files(Path(model_folder) / "checkpoints")
 
 
 def _folders(model_folder: Path) -> list[Path]:
-    place = model_folder / "checkpoints"
-    found = [entry for entry in place.iterdir() if _NAME.fullmatch(entry.name)] if place.is_dir() else []
-    return sorted(found, key=step_of)
+    target = model_folder / "checkpoints"
+    found = [entry for entry in target.iterdir() if _NAME.fullmatch(entry.name)] if target.is_dir() else []
+    return sorted(found, key=checkpoint_step)
 
 
 def _is_whole(folder: Path) -> bool:

@@ -18,17 +18,17 @@ from pellucid.errors import UserError
 
 __all__ = [
     "DiskFullError",
-    "new_file",
-    "new_folder",
-    "new_path",
-    "remove_leftovers",
+    "atomic_file",
+    "atomic_folder",
+    "atomic_path",
+    "remove_temporary_files",
     "write_bytes",
     "write_error",
     "write_text",
 ]
 
-_LEFTOVER = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.(?P<ending>new|old)")
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_TEMPORARY = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.(?P<ending>new|old)")
+_DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class DiskFullError(UserError):
@@ -50,12 +50,12 @@ def write_bytes(path: str | Path, data: bytes) -> None:
     Raises:
         UserError: where the file cannot be written; what stood there before stays.
     """
-    with new_file(path) as file:
+    with atomic_file(path) as file:
         file.write(data)
 
 
 @contextmanager
-def new_file(path: str | Path) -> Iterator[BinaryIO]:
+def atomic_file(path: str | Path) -> Iterator[BinaryIO]:
     """Open a file for writing bytes that takes the place of `path` at the end of the block, and only if that ends well.
 
     A link is followed; a pipe or a device is written directly.
@@ -63,17 +63,17 @@ def new_file(path: str | Path) -> Iterator[BinaryIO]:
     Raises:
         UserError: where the file cannot be written; what stood there before stays.
     """
-    place = Path(path).resolve()
-    if place.exists() and not place.is_file() and not place.is_dir():
-        with _explained(path, place, place), place.open("wb") as file:
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file() and not target.is_dir():
+        with _explain_errors(path, target, target), target.open("wb") as file:
             yield file
         return
-    with new_path(path) as temporary, temporary.open("wb") as file:
+    with atomic_path(path) as temporary, temporary.open("wb") as file:
         yield file
 
 
 @contextmanager
-def new_path(path: str | Path) -> Iterator[Path]:
+def atomic_path(path: str | Path) -> Iterator[Path]:
     """Yield the path of an empty file that takes the place of `path` at the end of the block, if that ends well.
 
     For libraries that write files by name; they may also replace the file they are given.
@@ -81,24 +81,24 @@ def new_path(path: str | Path) -> Iterator[Path]:
     Raises:
         UserError: where the file cannot be written; what stood there before stays.
     """
-    place = Path(path).resolve()
-    temporary = place.with_name(f".{place.name[:40]}.{secrets.token_hex(6)}.new")
-    with _explained(path, place, temporary):
+    target = Path(path).resolve()
+    temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(6)}.new")
+    with _explain_errors(path, target, temporary):
         try:
             temporary.touch(exist_ok=False)
-            mode = (place if place.is_file() else temporary).stat().st_mode
+            mode = (target if target.is_file() else temporary).stat().st_mode
             yield temporary
             with temporary.open("rb+") as file:
                 os.fsync(file.fileno())
             temporary.chmod(mode)
-            os.replace(temporary, place)
-            _force(place.parent)
+            os.replace(temporary, target)
+            _fsync(target.parent)
         finally:
             temporary.unlink(missing_ok=True)
 
 
 @contextmanager
-def new_folder(path: str | Path, replace: bool = False) -> Iterator[Path]:
+def atomic_folder(path: str | Path, replace: bool = False) -> Iterator[Path]:
     """Yield an empty folder that becomes `path` at the end of the block, and only if that ends well.
 
     Args:
@@ -108,35 +108,35 @@ def new_folder(path: str | Path, replace: bool = False) -> Iterator[Path]:
     Raises:
         UserError: if something stands at `path` and may not be replaced, or the disk refuses.
     """
-    place = Path(path).resolve()
-    temporary = place.with_name(f".{place.name}.{secrets.token_hex(6)}.new")
-    with _explained(path, place, temporary):
-        if not replace and _occupied(place):
+    target = Path(path).resolve()
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.new")
+    with _explain_errors(path, target, temporary):
+        if not replace and _is_occupied(target):
             raise UserError(
                 f"{path} exists already", where=str(path), hint="Name another folder, or remove this one first."
             )
-        place.parent.mkdir(parents=True, exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
         temporary.mkdir()
         try:
             yield temporary
-            _force_all(temporary)
-            _put(temporary, place)
+            _fsync_all(temporary)
+            _move_into_place(temporary, target)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
 
 
-def remove_leftovers(folder: str | Path) -> list[str]:
+def remove_temporary_files(folder: str | Path) -> list[str]:
     """Remove what killed runs left half-written in `folder`, and return the names.
 
     A folder that was moved aside, and whose replacement never came into its place, is put back. Only for folders that
     one process writes to at a time.
     """
     folder = Path(folder)
-    leftovers = [match for name in _names(folder) if (match := _LEFTOVER.fullmatch(name))]
+    leftovers = [match for name in _names(folder) if (match := _TEMPORARY.fullmatch(name))]
     for match in leftovers:
-        leftover, place = folder / match[0], folder / match["name"]
-        if match["ending"] == "old" and not place.exists():
-            os.rename(leftover, place)
+        leftover, target = folder / match[0], folder / match["name"]
+        if match["ending"] == "old" and not target.exists():
+            os.rename(leftover, target)
         elif leftover.is_dir():
             shutil.rmtree(leftover, ignore_errors=True)
         else:
@@ -154,9 +154,9 @@ def write_error(path: str | Path, error: OSError) -> UserError:
     A file in a folder that is still being made is named as it will be called: the user never sees that folder.
     """
     path = Path(path)
-    parts = [match["name"] if (match := _LEFTOVER.fullmatch(part)) else part for part in path.parts]
+    parts = [match["name"] if (match := _TEMPORARY.fullmatch(part)) else part for part in path.parts]
     path = Path(*parts)
-    if error.errno in _FULL:
+    if error.errno in _DISK_FULL:
         return DiskFullError(
             f"the disk is full: cannot write {path}",
             where=str(path),
@@ -171,7 +171,7 @@ def write_error(path: str | Path, error: OSError) -> UserError:
 
 
 @contextmanager
-def _explained(path: str | Path, place: Path, temporary: Path) -> Iterator[None]:
+def _explain_errors(path: str | Path, target: Path, temporary: Path) -> Iterator[None]:
     """Turn what the disk says about `path` into a UserError; an error of the block about another file goes through."""
     try:
         yield
@@ -179,40 +179,40 @@ def _explained(path: str | Path, place: Path, temporary: Path) -> Iterator[None]
         raise
     except OSError as error:
         about = "" if error.filename is None else str(error.filename)
-        ours = ("", str(path), str(place), str(place.parent))
+        ours = ("", str(path), str(target), str(target.parent))
         if about not in ours and not about.startswith(str(temporary)):
             raise
         raise write_error(path, error) from error
 
 
-def _occupied(place: Path) -> bool:
-    return place.exists() and not (place.is_dir() and not any(place.iterdir()))
+def _is_occupied(target: Path) -> bool:
+    return target.exists() and not (target.is_dir() and not any(target.iterdir()))
 
 
-def _put(temporary: Path, place: Path) -> None:
-    if _occupied(place):
-        aside = place.with_name(f".{place.name}.{secrets.token_hex(6)}.old")
-        os.rename(place, aside)
-        os.rename(temporary, place)
-        _force(place.parent)
+def _move_into_place(temporary: Path, target: Path) -> None:
+    if _is_occupied(target):
+        aside = target.with_name(f".{target.name}.{secrets.token_hex(6)}.old")
+        os.rename(target, aside)
+        os.rename(temporary, target)
+        _fsync(target.parent)
         shutil.rmtree(aside, ignore_errors=True)
     else:
-        if place.exists():
-            place.rmdir()
-        os.rename(temporary, place)
-        _force(place.parent)
+        if target.exists():
+            target.rmdir()
+        os.rename(temporary, target)
+        _fsync(target.parent)
 
 
-def _force_all(folder: Path) -> None:
+def _fsync_all(folder: Path) -> None:
     """Force every file and folder below `folder` to the disk, the deepest first."""
     for where, _, names in os.walk(folder, topdown=False):
         for name in names:
             with open(os.path.join(where, name), "rb+") as file:
                 os.fsync(file.fileno())
-        _force(Path(where))
+        _fsync(Path(where))
 
 
-def _force(folder: Path) -> None:
+def _fsync(folder: Path) -> None:
     """Force the names in `folder` to the disk: without it a rename may be lost when the power fails."""
     if os.name == "nt":  # there a folder cannot be opened, and a rename is written through
         return

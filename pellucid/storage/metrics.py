@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from pellucid.storage.files import write_error, write_text
-from pellucid.storage.model_folder import no_constant
+from pellucid.storage.model_folder import reject_nan
 
-__all__ = ["append_metrics", "keep_metrics_until", "read_metrics"]
+__all__ = ["append_metrics", "read_metrics", "truncate_metrics"]
 
 
 def append_metrics(folder: str | Path, record: Mapping[str, Any]) -> None:
@@ -35,14 +35,14 @@ def read_metrics(folder: str | Path) -> Iterator[dict[str, Any]]:
     with path.open("rb") as lines:
         for line in lines:
             try:
-                record = json.loads(line, parse_constant=no_constant)
+                record = json.loads(line, parse_constant=reject_nan)
             except ValueError:
                 continue
             if isinstance(record, dict):
                 yield record
 
 
-def keep_metrics_until(folder: str | Path, step: int) -> None:
+def truncate_metrics(folder: str | Path, step: int) -> None:
     """Drop the records after `step`: a run that goes on from a checkpoint writes them again."""
     if not _path(folder).is_file():
         return

@@ -18,17 +18,17 @@ from pathlib import Path
 from typing import Any
 
 from pellucid.errors import UsageError, UserError
-from pellucid.storage.files import remove_leftovers, write_text
+from pellucid.storage.files import remove_temporary_files, write_text
 
 __all__ = [
     "FORMAT",
-    "KINDS",
+    "MODEL_KINDS",
     "check_output",
-    "holds_model",
-    "no_constant",
+    "contains_model",
     "prepare_output",
     "read_config",
     "read_json",
+    "reject_nan",
     "write_config",
     "write_json",
 ]
@@ -36,9 +36,9 @@ __all__ = [
 FORMAT = 1
 """Version of the folder's layout; a higher one than this is refused."""
 
-KINDS = {"translator": "a translator", "language-model": "a language model", "vectors": "word vectors"}
+MODEL_KINDS = {"translator": "a translator", "language-model": "a language model", "vectors": "word vectors"}
 
-_OURS = frozenset(
+_MODEL_FILES = frozenset(
     {
         "chat_template.jinja",
         "checkpoints",
@@ -68,9 +68,9 @@ def read_config(folder: str | Path, kind: str | None = None) -> dict[str, Any]:
     folder = Path(folder)
     path = folder / "config.json"
     if not path.is_file():
-        raise _no_model(folder)
+        raise _no_model_error(folder)
     config = read_json(path)
-    _need_kind(folder, config)
+    _require_kind(folder, config)
     form = config.get("format")
     if not isinstance(form, int) or form < 1:
         raise UserError(f"config.json is damaged: format is {form!r}", where=str(path), hint=_AGAIN)
@@ -82,16 +82,16 @@ def read_config(folder: str | Path, kind: str | None = None) -> dict[str, Any]:
         )
     if kind is not None and config["kind"] != kind:
         raise UserError(
-            f"expected {KINDS[kind]}, but {folder} holds {KINDS[config['kind']]}",
+            f"expected {MODEL_KINDS[kind]}, but {folder} holds {MODEL_KINDS[config['kind']]}",
             where=str(path),
-            hint=f"Name a folder with {KINDS[kind]} in it.",
+            hint=f"Name a folder with {MODEL_KINDS[kind]} in it.",
         )
     return config
 
 
 def write_config(folder: str | Path, kind: str, fields: Mapping[str, Any]) -> None:
     """Write config.json: `fields`, under the kind of model and the format of its folder."""
-    assert kind in KINDS, kind
+    assert kind in MODEL_KINDS, kind
     write_json(Path(folder) / "config.json", {"kind": kind, "format": FORMAT, **fields})
 
 
@@ -103,7 +103,7 @@ def read_json(path: str | Path) -> dict[str, Any]:
     """
     path = Path(path)
     try:
-        value = json.loads(path.read_text(encoding="utf-8"), parse_constant=no_constant)
+        value = json.loads(path.read_text(encoding="utf-8"), parse_constant=reject_nan)
     except OSError as error:
         reason = "it does not exist" if isinstance(error, FileNotFoundError) else error.strerror
         raise UserError(f"cannot read {path}: {reason}", where=str(path)) from error
@@ -114,7 +114,7 @@ def read_json(path: str | Path) -> dict[str, Any]:
     return value
 
 
-def no_constant(name: str) -> object:
+def reject_nan(name: str) -> object:
     """Refuse NaN and the infinities, which JSON does not have, where Python's reader would take them.
 
     Raises:
@@ -128,7 +128,7 @@ def write_json(path: str | Path, value: Mapping[str, Any]) -> None:
     write_text(path, json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n")
 
 
-def holds_model(folder: str | Path) -> bool:
+def contains_model(folder: str | Path) -> bool:
     """Tell whether a model stands in `folder`, finished or begun."""
     folder = Path(folder)
     return (folder / "config.json").is_file() or any((folder / "checkpoints").glob("step-*"))
@@ -147,7 +147,7 @@ def check_output(folder: str | Path, resume: bool, overwrite: bool) -> None:
         raise UsageError("--resume and --overwrite exclude each other", hint="Go on with the run, or start anew.")
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is a file, expected a folder", where=str(folder), hint="Name another with `-o`.")
-    if holds_model(folder):
+    if contains_model(folder):
         if not (resume or overwrite):
             begun = not any((folder / "checkpoints").glob("step-*")) and not (folder / "model.safetensors").exists()
             raise UserError(
@@ -159,10 +159,10 @@ def check_output(folder: str | Path, resume: bool, overwrite: bool) -> None:
         if resume and (folder / "config.json").is_file():
             read_config(folder)
         elif (folder / "config.json").is_file():  # of any format, but never another program's
-            _need_kind(folder, read_json(folder / "config.json"))
+            _require_kind(folder, read_json(folder / "config.json"))
         return
     names = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
-    others = [name for name in names if name not in _OURS and not name.startswith(".")]
+    others = [name for name in names if name not in _MODEL_FILES and not name.startswith(".")]
     if others:
         raise UserError(
             f"{folder} holds no model but other things: {', '.join(others[:3])}{' …' if len(others) > 3 else ''}",
@@ -183,11 +183,11 @@ def prepare_output(folder: str | Path, resume: bool, overwrite: bool) -> None:
     folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        remove_leftovers(folder)
-        remove_leftovers(folder / "checkpoints")
+        remove_temporary_files(folder)
+        remove_temporary_files(folder / "checkpoints")
         if not resume:
             for entry in sorted(folder.iterdir(), key=lambda entry: entry.name != "config.json"):
-                if entry.name in _OURS:
+                if entry.name in _MODEL_FILES:
                     shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
     except OSError as error:
         raise UserError(
@@ -200,8 +200,8 @@ def prepare_output(folder: str | Path, resume: bool, overwrite: bool) -> None:
 _AGAIN = "Copy the folder again from where it is whole, or train again."
 
 
-def _need_kind(folder: Path, config: Mapping[str, Any]) -> None:
-    if config.get("kind") not in KINDS:
+def _require_kind(folder: Path, config: Mapping[str, Any]) -> None:
+    if config.get("kind") not in MODEL_KINDS:
         raise UserError(
             f"{folder} holds no Pellucid model: its config.json has no known kind",
             where=str(folder / "config.json"),
@@ -209,7 +209,7 @@ def _need_kind(folder: Path, config: Mapping[str, Any]) -> None:
         )
 
 
-def _no_model(folder: Path) -> UserError:
+def _no_model_error(folder: Path) -> UserError:
     if not folder.exists():
         near = _nearest_model(folder)
         return UserError(
@@ -223,7 +223,7 @@ def _no_model(folder: Path) -> UserError:
             where=str(folder),
             hint="Name the folder that `pellucid train … -o` has written.",
         )
-    if holds_model(folder):
+    if contains_model(folder):
         return UserError(
             f"{folder} holds only the beginning of a model: config.json is missing",
             where=str(folder / "config.json"),

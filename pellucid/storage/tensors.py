@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from safetensors import SafetensorError, safe_open
 
 from pellucid.errors import UserError
-from pellucid.storage.files import new_path
+from pellucid.storage.files import atomic_path
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -44,7 +44,7 @@ def write_tensors(path: str | Path, tensors: Mapping[str, Tensor]) -> None:
     from safetensors.torch import save_file
 
     plain = {name: tensor.detach().to("cpu").contiguous() for name, tensor in tensors.items()}
-    with new_path(path) as temporary:
+    with atomic_path(path) as temporary:
         try:
             save_file(plain, temporary)
         except SafetensorError as error:
@@ -59,7 +59,7 @@ def read_tensors(path: str | Path, device: str = "cpu") -> dict[str, Tensor]:
     """
     from safetensors.torch import load_file
 
-    _need(Path(path))
+    _require(Path(path))
     try:
         return load_file(path, device=device)
     except (SafetensorError, OSError) as error:
@@ -72,7 +72,7 @@ def read_shapes(path: str | Path) -> dict[str, TensorShape]:
     Raises:
         UserError: if the file is missing, cut off, or no safetensors file.
     """
-    _need(Path(path))
+    _require(Path(path))
     try:
         with safe_open(path, framework="numpy") as file:
             slices = {name: file.get_slice(name) for name in file.offset_keys()}
@@ -81,7 +81,7 @@ def read_shapes(path: str | Path) -> dict[str, TensorShape]:
         raise _damaged(path, error) from error
 
 
-def _need(path: Path) -> None:
+def _require(path: Path) -> None:
     if not path.is_file():
         raise UserError(
             f"{path.name} is missing from {path.parent}",

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pellucid.corpus.words import UNSPACED
-from pellucid.tokenizers.pieces import half_character
+from pellucid.tokenizers.pieces import lone_surrogate_error
 
 __all__ = ["BYTES", "PLACEHOLDERS", "SEPARATOR", "SPACE_MARK", "Alphabet", "choose_alphabet", "is_reserved"]
 
@@ -57,13 +57,13 @@ class Alphabet:
     symbols: str = ""
 
     @cached_property
-    def signs(self) -> tuple[str, ...]:
+    def base_symbols(self) -> tuple[str, ...]:
         """What escaped text is made of, in the order of the ids: the bytes, the space mark, the characters."""
         return (*BYTES, SPACE_MARK, *sorted(self.letters + self.unspaced + self.digits + self.symbols))
 
     @cached_property
     def _foreign(self) -> re.Pattern[str]:
-        return re.compile("[^ " + "".join(re.escape(sign) for sign in self.signs[257:]) + "]+")
+        return re.compile("[^ " + "".join(re.escape(character) for character in self.base_symbols[257:]) + "]+")
 
     @cached_property
     def _word(self) -> re.Pattern[str]:
@@ -93,7 +93,7 @@ class Alphabet:
         try:
             return self._foreign.sub(_as_bytes, text).replace(" ", SPACE_MARK)
         except UnicodeEncodeError:
-            raise half_character(text) from None
+            raise lone_surrogate_error(text) from None
 
     def mark_start(self, escaped: str) -> str:
         """Return an escaped text with the space mark before its first word.
@@ -120,32 +120,36 @@ def choose_alphabet(counts: Mapping[str, int], coverage: float, limit: int | Non
         coverage: share of the text, at most 1. The 300 most frequent characters are taken whatever it says.
         limit: most characters to take; None for no limit.
     """
-    usable = [(-count, sign) for sign, count in counts.items() if count > 0 and sign != " " and not is_reserved(sign)]
+    usable = [
+        (-count, character)
+        for character, count in counts.items()
+        if count > 0 and character != " " and not is_reserved(character)
+    ]
     wanted = coverage * -sum(count for count, _ in usable)
     covered, chosen = 0, list[str]()
-    for count, sign in sorted(usable)[:limit]:
+    for count, character in sorted(usable)[:limit]:
         if covered >= wanted and len(chosen) >= _ALWAYS_KEPT:
             break
         covered -= count
-        chosen.append(sign)
+        chosen.append(character)
     classes: dict[str, list[str]] = {"letters": [], "unspaced": [], "digits": [], "symbols": []}
-    for sign in sorted(chosen):
-        classes[_class_of(sign)].append(sign)
-    return Alphabet(**{name: "".join(signs) for name, signs in classes.items()})
+    for character in sorted(chosen):
+        classes[_class_of(character)].append(character)
+    return Alphabet(**{name: "".join(base_symbols) for name, base_symbols in classes.items()})
 
 
-def is_reserved(sign: str) -> bool:
+def is_reserved(character: str) -> bool:
     """Tell whether a character may not be in an alphabet: marks, and what the libraries below do not carry."""
-    return sign in (SPACE_MARK, "\0") or BYTES[0] <= sign <= SEPARATOR or "\ud800" <= sign <= "\udfff"
+    return character in (SPACE_MARK, "\0") or BYTES[0] <= character <= SEPARATOR or "\ud800" <= character <= "\udfff"
 
 
-def _class_of(sign: str) -> str:
-    category = unicodedata.category(sign)
+def _class_of(character: str) -> str:
+    category = unicodedata.category(character)
     if category == "Nd":
         return "digits"
-    if _IS_UNSPACED.match(sign) and (category[0] in "LMN" or category == "So"):
+    if _IS_UNSPACED.match(character) and (category[0] in "LMN" or category == "So"):
         return "unspaced"
-    return "letters" if category[0] in "LM" or sign in _JOINERS else "symbols"
+    return "letters" if category[0] in "LM" or character in _JOINERS else "symbols"
 
 
 def _as_bytes(match: re.Match[str]) -> str:

@@ -31,8 +31,8 @@ class BytePairs:
 
     kind: Literal["bpe"] = "bpe"
 
-    def __init__(self, signs: Sequence[str], merges: Sequence[Merge]) -> None:
-        numbers = {sign: number for number, sign in enumerate(signs)}
+    def __init__(self, base_symbols: Sequence[str], merges: Sequence[Merge]) -> None:
+        numbers = {character: number for number, character in enumerate(base_symbols)}
         for left, right in merges:
             numbers.setdefault(left + right, len(numbers))
         self.pieces = tuple(numbers)
@@ -47,7 +47,7 @@ class BytePairs:
         """Return the numbers of the pieces of a word."""
         return [token.id for token in self._rust.tokenize(word)]
 
-    def split_at_random(self, word: str, dropout: float, draw: Callable[[], float]) -> list[int]:
+    def split_with_dropout(self, word: str, dropout: float, random: Callable[[], float]) -> list[int]:
         """Return the pieces of a word where each possible merge is passed over with probability `dropout`.
 
         Args:
@@ -59,17 +59,17 @@ class BytePairs:
             Provilkov, Emelianenko & Voita 2020, alg. 1. Whether a merge is passed over is drawn only where its rank
             would win, which gives the same distribution.
         """
-        numbers = [self._numbers[sign] for sign in word]
+        numbers = [self._numbers[character] for character in word]
         while len(numbers) > 1:
             best = (len(self._ranks), -1)
-            place = -1
+            position = -1
             for here, pair in enumerate(pairwise(numbers)):
                 merge = self._ranks.get(pair)
-                if merge is not None and merge < best and draw() >= dropout:
-                    best, place = merge, here
-            if place < 0:
+                if merge is not None and merge < best and random() >= dropout:
+                    best, position = merge, here
+            if position < 0:
                 break
-            numbers[place : place + 2] = [best[1]]
+            numbers[position : position + 2] = [best[1]]
         return numbers
 
     def as_dict(self) -> dict[str, object]:
@@ -77,14 +77,14 @@ class BytePairs:
         return {"merges": [f"{left} {right}" for left, right in self._merges]}
 
 
-def train_byte_pairs(words: Mapping[str, int], signs: Sequence[str], room: int) -> BytePairs:
+def train_byte_pairs(words: Mapping[str, int], base_symbols: Sequence[str], room: int) -> BytePairs:
     """Learn at most `room` new pieces from counted words; the same words give the same merges."""
-    return BytePairs(signs, learn_merges(words, signs, room))
+    return BytePairs(base_symbols, learn_merges(words, base_symbols, room))
 
 
-def learn_merges(words: Mapping[str, int], signs: Sequence[str], room: int) -> list[Merge]:
+def learn_merges(words: Mapping[str, int], base_symbols: Sequence[str], room: int) -> list[Merge]:
     """Return the merges, first learnt first, that make at most `room` pieces of two signs or more."""
-    characters = signs[len(BYTES) :]  # bytes are words of their own: no merge can reach them
+    characters = base_symbols[len(BYTES) :]  # bytes are words of their own: no merge can reach them
     trainer = trainers.BpeTrainer(
         vocab_size=len(characters) + room,
         min_frequency=_MIN_COUNT,

@@ -17,13 +17,13 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pellucid.errors import UserError
 from pellucid.tokenizers.imported import ImportedTokenizer
 
-__all__ = ["CHAT_TEMPLATE", "ChatTemplate", "load_chat_template"]
+__all__ = ["CHAT_TEMPLATE_FILE", "ChatTemplate", "load_chat_template"]
 
-CHAT_TEMPLATE = "chat_template.jinja"
+CHAT_TEMPLATE_FILE = "chat_template.jinja"
 """The file of a model folder that holds it."""
 
 _ANOTHER = "The template is damaged, or meant to do harm; get the model from where you trust it."
-_FIRST_STAND_IN = 0xF0000  # of Plane 15, whose characters nobody has given a meaning
+_FIRST_SUBSTITUTE = 0xF0000  # of Plane 15, whose characters nobody has given a meaning
 
 
 class ChatTemplate:
@@ -41,7 +41,7 @@ class ChatTemplate:
         self.source = source
         self._tokenizer = tokenizer
         environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols])
-        environment.globals["raise_exception"] = _refuse
+        environment.globals["raise_exception"] = _raise_exception
         environment.filters["tojson"] = _as_json
         try:
             self._template = environment.from_string(source)
@@ -50,7 +50,7 @@ class ChatTemplate:
                 f"the chat template is not in Jinja's language: {error.message}", where=f"line {error.lineno}"
             ) from error
 
-    def encode(self, messages: Sequence[Mapping[str, str]], *, answers: bool = True) -> list[int]:
+    def encode(self, messages: Sequence[Mapping[str, str]], *, add_generation_prompt: bool = True) -> list[int]:
         """Return the ids of a conversation, special tokens where the template puts them and nowhere else.
 
         Args:
@@ -60,28 +60,28 @@ class ChatTemplate:
         Raises:
             UserError: for messages of another form, or those that the template refuses.
         """
-        stand_ins = self._stand_ins(messages)
-        marked = [{**message, "content": _marked(message["content"], stand_ins)} for message in messages]
-        meanings = {stand_in: spelling for spelling, stand_in in stand_ins.items()}
-        ids = self._tokenizer.encode_rendered(self._rendered(marked, answers), meanings)
+        substitutes = self._substitutes(messages)
+        marked = [{**message, "content": _marked(message["content"], substitutes)} for message in messages]
+        meanings = {substitute: spelling for spelling, substitute in substitutes.items()}
+        ids = self._tokenizer.encode_rendered(self._rendered(marked, add_generation_prompt), meanings)
         if not ids:
             raise UserError("the model's chat template writes nothing for these messages", hint=_ANOTHER)
         return ids
 
-    def render(self, messages: Sequence[Mapping[str, str]], *, answers: bool = True) -> str:
+    def render(self, messages: Sequence[Mapping[str, str]], *, add_generation_prompt: bool = True) -> str:
         """Return a conversation as the template writes it, special tokens spelt out; for people to look at.
 
         Raises:
             UserError: for messages of another form, or those that the template refuses.
         """
         _check(messages)
-        return self._rendered(messages, answers)
+        return self._rendered(messages, add_generation_prompt)
 
-    def _rendered(self, messages: Sequence[Mapping[str, str]], answers: bool) -> str:
+    def _rendered(self, messages: Sequence[Mapping[str, str]], add_generation_prompt: bool) -> str:
         try:
             return self._template.render(
                 messages=[dict(message) for message in messages],
-                add_generation_prompt=answers,
+                add_generation_prompt=add_generation_prompt,
                 bos_token=self._tokenizer.spelling(self._tokenizer.start_id),
                 eos_token=self._tokenizer.spelling(self._tokenizer.end_id),
             )
@@ -95,7 +95,7 @@ class ChatTemplate:
                 hint="Most want `user` and `assistant` in turn, the user first, and one `system` message at most.",
             ) from error
 
-    def _stand_ins(self, messages: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    def _substitutes(self, messages: Sequence[Mapping[str, str]]) -> dict[str, str]:
         """Return a character that occurs nowhere for each special token that somebody has spelt in what they said."""
         said = _check(messages)
         spelt = [spelling for spelling in self._tokenizer.special_spellings if spelling in said]
@@ -109,7 +109,7 @@ def load_chat_template(folder: str | Path, tokenizer: ImportedTokenizer) -> Chat
     Raises:
         UserError: if it cannot be read, or is not in Jinja's language.
     """
-    path = Path(folder) / CHAT_TEMPLATE
+    path = Path(folder) / CHAT_TEMPLATE_FILE
     if not path.is_file():
         return None
     try:
@@ -137,16 +137,16 @@ def _check(messages: Sequence[object]) -> str:
 
 
 def _unused(text: str) -> Iterator[str]:
-    return (chr(code) for code in range(_FIRST_STAND_IN, _FIRST_STAND_IN + 0xFFFE) if chr(code) not in text)
+    return (chr(code) for code in range(_FIRST_SUBSTITUTE, _FIRST_SUBSTITUTE + 0xFFFE) if chr(code) not in text)
 
 
-def _marked(text: str, stand_ins: Mapping[str, str]) -> str:
-    for spelling, stand_in in stand_ins.items():
-        text = text.replace(spelling, stand_in)
+def _marked(text: str, substitutes: Mapping[str, str]) -> str:
+    for spelling, substitute in substitutes.items():
+        text = text.replace(spelling, substitute)
     return text
 
 
-def _refuse(message: str) -> NoReturn:
+def _raise_exception(message: str) -> NoReturn:
     raise TemplateError(message)
 
 

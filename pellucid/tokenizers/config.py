@@ -4,9 +4,9 @@ from typing import Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-__all__ = ["Kind", "TokenizerConfig"]
+__all__ = ["TokenizerConfig", "TokenizerKind"]
 
-Kind: TypeAlias = Literal["bpe", "unigram", "words", "characters"]
+TokenizerKind: TypeAlias = Literal["bpe", "unigram", "words", "characters"]
 
 
 class TokenizerConfig(BaseModel):
@@ -14,7 +14,7 @@ class TokenizerConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    kind: Kind = Field(
+    kind: TokenizerKind = Field(
         default="bpe",
         description="what a piece is: byte-pair merges (Sennrich et al. 2016), unigram pieces (Kudo 2018), frequent "
         "words whole, or single characters; whatever is unknown becomes bytes",

@@ -20,18 +20,25 @@ from tokenizers import Tokenizer as RustTokenizer
 from pellucid.errors import UserError
 from pellucid.storage.files import write_text
 from pellucid.tokenizers.layouts import (
-    BYTE_STAND_INS,
+    BYTE_CHARACTERS,
     SPACE_MARK,
-    bytes_of_marked,
-    bytes_of_stand_ins,
+    adds_space_prefix,
+    decode_byte_fallback,
+    decode_byte_level,
     is_byte_level,
-    puts_space_first,
-    without_first_mark,
-    without_space_first,
+    without_initial_mark,
+    without_space_prefix,
 )
-from pellucid.tokenizers.pieces import CharacterSpan, Piece, Run, half_character, pieces_of_runs, visible
+from pellucid.tokenizers.pieces import (
+    CharacterSpan,
+    Piece,
+    PieceRun,
+    lone_surrogate_error,
+    make_visible,
+    pieces_from_runs,
+)
 
-__all__ = ["ImportedTokenizer", "SpecialIds", "check_form", "starts_with"]
+__all__ = ["ImportedTokenizer", "SpecialIds", "prepends_id", "validate_tokenizer"]
 
 
 class SpecialIds(NamedTuple):
@@ -77,14 +84,14 @@ class ImportedTokenizer:
         self._rust = _rust(content)  # refuses what is no tokenizer at all
         self._byte_level = is_byte_level(content)
         # In Metaspace's "first" scheme what stands behind a special token gets no mark; it is encoded by itself here.
-        self._inside = _rust(without_first_mark(content))
+        self._inside = _rust(without_initial_mark(content))
         self._special_spellings = {
             str(token["content"]): int(token["id"]) for token in content.get("added_tokens", ()) if token["special"]
         }
         self.special_ids = frozenset(self._special_spellings.values())
         self._spellings = self._tokens(vocab_size)
         self._bytes = self._all_bytes()
-        self._strips = puts_space_first(content)
+        self._strips = adds_space_prefix(content)
         self._byte_ids = self._ids_of_bytes()
         mark = SPACE_MARK.encode()
         self._mark_ids = [self._byte_ids[value] for value in mark if value in self._byte_ids]
@@ -131,13 +138,13 @@ class ImportedTokenizer:
         """
         return self._encode(self._rust, text)
 
-    def encode_inside(self, text: str) -> list[int]:
+    def encode_continuation(self, text: str) -> list[int]:
         """Return the ids of a text that goes on from another one: what `id_to_bytes` gives for them is the text.
 
         Raises:
             UserError: at a lone surrogate, or a character that the vocabulary cannot write.
         """
-        return self._encode(self._going_on, text)
+        return self._encode(self._continuation, text)
 
     def encode_batch(self, texts: Iterable[str]) -> list[list[int]]:
         """Return the ids of each text, without start and end.
@@ -149,7 +156,7 @@ class ImportedTokenizer:
             raise UserError("expected a list of texts, got one text", hint="Put it in a list, or use encode().")
         return [self.encode(text) for text in texts]
 
-    def encode_rendered(self, rendered: str, stand_ins: Mapping[str, str]) -> list[int]:
+    def encode_rendered(self, rendered: str, substitutes: Mapping[str, str]) -> list[int]:
         """Return the ids of what a chat template has written, in which special tokens stand spelt out.
 
         Args:
@@ -158,7 +165,7 @@ class ImportedTokenizer:
         """
         ids: list[int] = []
         for place, (text, special) in enumerate(self._split_at_special(rendered)):
-            for character, spelling in stand_ins.items():
+            for character, spelling in substitutes.items():
                 text = text.replace(character, spelling)
             ids += self._encode(self._inside if place else self._rust, text) if text else []
             ids += [] if special is None else [special]
@@ -183,14 +190,14 @@ class ImportedTokenizer:
 
     def pieces(self, text: str) -> list[Piece]:
         """Return the pieces of a text, with their bytes and offsets; the ids are those of `encode`."""
-        return self.pieces_of_ids(self.encode(text))
+        return self.pieces_from_ids(self.encode(text))
 
-    def pieces_of_ids(self, ids: Iterable[int]) -> list[Piece]:
+    def pieces_from_ids(self, ids: Iterable[int]) -> list[Piece]:
         """Return the pieces of ids, with offsets in the text that `decode` makes of them.
 
         Special ids are pieces without bytes; bytes that are no UTF-8 have the offsets of their U+FFFD.
         """
-        return pieces_of_runs(self._runs(ids), self._display, lambda number: f"⟨{self._name(number)}⟩")
+        return pieces_from_runs(self._runs(ids), self._display, lambda number: f"⟨{self._name(number)}⟩")
 
     def id_to_bytes(self, number: int, *, at_start: bool = False) -> bytes:
         """Return what an id adds to a text, in UTF-8, maybe a part of a character; b"" for special ids.
@@ -212,8 +219,8 @@ class ImportedTokenizer:
         write_text(path, json.dumps(self._content, ensure_ascii=False, indent=1) + "\n")
 
     @cached_property
-    def _going_on(self) -> RustTokenizer:
-        return _rust(without_space_first(self._content)) if self._strips else self._rust
+    def _continuation(self) -> RustTokenizer:
+        return _rust(without_space_prefix(self._content)) if self._strips else self._rust
 
     def _encode(self, rust: RustTokenizer, text: str) -> list[int]:
         if self._byte_level or SPACE_MARK not in text or len(self._mark_ids) < 3:
@@ -222,14 +229,14 @@ class ImportedTokenizer:
         first, *others = text.split(SPACE_MARK)
         ids = self._encode_unmarked(rust, first)
         for other in others:
-            ids += [*self._mark_ids, *self._encode_unmarked(self._going_on, other)]
+            ids += [*self._mark_ids, *self._encode_unmarked(self._continuation, other)]
         return ids
 
     def _encode_unmarked(self, rust: RustTokenizer, text: str) -> list[int]:
         try:
             ids: list[int] = rust.encode(text, add_special_tokens=False).ids
         except (UnicodeEncodeError, TypeError):
-            raise half_character(text) from None
+            raise lone_surrogate_error(text) from None
         if self._missing:
             self._check_written(text, ids)
         if self.special_ids.isdisjoint(ids):
@@ -248,15 +255,15 @@ class ImportedTokenizer:
     def _check_written(self, text: str, ids: Iterable[int]) -> None:
         """Refuse a text of which something is lost for want of a byte: the library leaves it out without a word."""
         missing = set(self._missing)
-        lost = [sign for sign in dict.fromkeys(text) if not missing.isdisjoint(sign.encode())]
+        lost = [character for character in dict.fromkeys(text) if not missing.isdisjoint(character.encode())]
         if not lost:
             return
         written = b"".join(self.spelling(i).encode() if i in self.special_ids else self._bytes[i] for i in ids)
-        for sign in lost:
-            if written.count(sign.encode()) < text.count(sign):
+        for character in lost:
+            if written.count(character.encode()) < text.count(character):
                 raise UserError(
-                    f"the model has no way to write the character {visible(sign)} (U+{ord(sign):04X})",
-                    where=f"character {text.index(sign) + 1}",
+                    f"the model has no way to write the character {make_visible(character)} (U+{ord(character):04X})",
+                    where=f"character {text.index(character) + 1}",
                     hint="Its vocabulary lacks a byte of it; remove the character.",
                 )
 
@@ -272,7 +279,7 @@ class ImportedTokenizer:
             at = match.end()
         yield rendered[at:], None
 
-    def _runs(self, ids: Iterable[int]) -> Iterator[Run]:
+    def _runs(self, ids: Iterable[int]) -> Iterator[PieceRun]:
         """Give the ids up to each special one with what each adds, and that one; then the rest, and None."""
         run: list[tuple[int, bytes]] = []
         at_start = self._strips
@@ -297,11 +304,11 @@ class ImportedTokenizer:
             character = covered[places[0]].character
             whole = character and start not in neighbours
             code = "" if whole else f"⟨{data[places[0] : places[-1] + 1].hex(' ').upper()}⟩"
-            shown.append(visible(character).replace(" ", SPACE_MARK) + code)
+            shown.append(make_visible(character).replace(" ", SPACE_MARK) + code)
         return mark + "".join(shown)
 
     def _name(self, number: int) -> str:
-        return visible(self._spellings[number] or f"unused {number}")
+        return make_visible(self._spellings[number] or f"unused {number}")
 
     def _tokens(self, vocab_size: int | None) -> list[str | None]:
         numbers = self._rust.get_vocab(with_added_tokens=True)
@@ -318,7 +325,7 @@ class ImportedTokenizer:
 
     def _all_bytes(self) -> list[bytes]:
         added = {int(token["id"]): str(token["content"]) for token in self._content.get("added_tokens", ())}
-        bytes_of = bytes_of_stand_ins if self._byte_level else bytes_of_marked
+        bytes_of = decode_byte_level if self._byte_level else decode_byte_fallback
 
         def find(number: int, spelling: str | None) -> bytes:
             if spelling is None or number in self.special_ids:
@@ -329,11 +336,11 @@ class ImportedTokenizer:
 
     def _ids_of_bytes(self) -> dict[int, int]:
         numbers = self._rust.get_vocab(with_added_tokens=False)
-        names = BYTE_STAND_INS if self._byte_level else [f"<0x{value:02X}>" for value in range(256)]
+        names = BYTE_CHARACTERS if self._byte_level else [f"<0x{value:02X}>" for value in range(256)]
         return {value: numbers[name] for value, name in enumerate(names) if name in numbers}
 
 
-def check_form(content: Mapping[str, Any]) -> None:
+def validate_tokenizer(content: Mapping[str, Any]) -> None:
     """Refuse what is no tokenizer.json that the library reads.
 
     Raises:
@@ -342,7 +349,7 @@ def check_form(content: Mapping[str, Any]) -> None:
     _rust(content)
 
 
-def starts_with(content: Mapping[str, Any], number: int) -> bool:
+def prepends_id(content: Mapping[str, Any], number: int) -> bool:
     """Tell whether a tokenizer.json puts this id before every text."""
     ids: list[int] = _rust(content).encode("a", add_special_tokens=True).ids
     return ids[:1] == [number]

@@ -8,21 +8,21 @@ from typing import Any
 from pellucid.errors import UserError
 
 __all__ = [
-    "BYTE_STAND_INS",
+    "BYTE_CHARACTERS",
     "SPACE_MARK",
-    "bytes_of_marked",
-    "bytes_of_stand_ins",
+    "adds_space_prefix",
+    "decode_byte_fallback",
+    "decode_byte_level",
     "is_byte_level",
-    "puts_space_first",
-    "without_first_mark",
-    "without_space_first",
+    "without_initial_mark",
+    "without_space_prefix",
 ]
 
 SPACE_MARK = "\u2581"
 _BYTE_PIECE = re.compile("<0x([0-9A-F]{2})>")
 
 
-def without_first_mark(content: Mapping[str, Any]) -> dict[str, Any]:
+def without_initial_mark(content: Mapping[str, Any]) -> dict[str, Any]:
     """Return a copy whose Metaspace, where it marks the first word only, marks none."""
     copy: dict[str, Any] = json.loads(json.dumps(content))
     for part in _parts(copy.get("pre_tokenizer")):
@@ -31,7 +31,7 @@ def without_first_mark(content: Mapping[str, Any]) -> dict[str, Any]:
     return copy
 
 
-def without_space_first(content: Mapping[str, Any]) -> dict[str, Any]:
+def without_space_prefix(content: Mapping[str, Any]) -> dict[str, Any]:
     """Return a copy that puts no space before a text."""
     copy: dict[str, Any] = json.loads(json.dumps(content))
     never: dict[str, dict[str, Any]] = {
@@ -75,7 +75,7 @@ def is_byte_level(content: Mapping[str, Any]) -> bool:
     )
 
 
-def puts_space_first(content: Mapping[str, Any]) -> bool:
+def adds_space_prefix(content: Mapping[str, Any]) -> bool:
     """Tell whether a space is put before every text."""
     before = (*_parts(content.get("normalizer")), *_parts(content.get("pre_tokenizer")))
     tests: dict[str, Callable[[dict[str, Any]], bool]] = {
@@ -86,7 +86,7 @@ def puts_space_first(content: Mapping[str, Any]) -> bool:
     return any(test(part) for part in before if (test := tests.get(str(part.get("type")))))
 
 
-def _stand_ins() -> list[str]:
+def _byte_characters() -> list[str]:
     """Return GPT-2's printable character for each byte: itself where it can be seen in Latin-1, else U+0100 and on.
 
     Source:
@@ -97,21 +97,21 @@ def _stand_ins() -> list[str]:
     return [chr(value) if value in seen else chr(0x100 + unseen.index(value)) for value in range(256)]
 
 
-BYTE_STAND_INS = _stand_ins()
+BYTE_CHARACTERS = _byte_characters()
 """For each byte, the character that stands for it in byte-level tokens."""
 
-_BYTE_OF_STAND_IN = {character: value for value, character in enumerate(BYTE_STAND_INS)}
+_BYTE_OF_CHARACTER = {character: value for value, character in enumerate(BYTE_CHARACTERS)}
 
 
-def bytes_of_stand_ins(spelling: str) -> bytes:
+def decode_byte_level(spelling: str) -> bytes:
     """Return what a byte-level token writes."""
     try:
-        return bytes([_BYTE_OF_STAND_IN[character] for character in spelling])
+        return bytes([_BYTE_OF_CHARACTER[character] for character in spelling])
     except KeyError:  # a token that stands for itself, though no added token says so
         return spelling.encode()
 
 
-def bytes_of_marked(spelling: str) -> bytes:
+def decode_byte_fallback(spelling: str) -> bytes:
     """Return what a marked token writes."""
     if byte := _BYTE_PIECE.fullmatch(spelling):
         return bytes([int(byte[1], 16)])

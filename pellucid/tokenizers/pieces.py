@@ -5,7 +5,15 @@ from typing import NamedTuple, TypeAlias
 
 from pellucid.errors import UserError
 
-__all__ = ["CharacterSpan", "Piece", "Run", "character_spans", "half_character", "pieces_of_runs", "visible"]
+__all__ = [
+    "CharacterSpan",
+    "Piece",
+    "PieceRun",
+    "character_spans",
+    "lone_surrogate_error",
+    "make_visible",
+    "pieces_from_runs",
+]
 
 
 class Piece(NamedTuple):
@@ -34,13 +42,13 @@ class CharacterSpan(NamedTuple):
     character: str
 
 
-Run: TypeAlias = tuple[list[tuple[int, bytes]], int | None]
+PieceRun: TypeAlias = tuple[list[tuple[int, bytes]], int | None]
 """Ids with what each adds to a text, and the special id that ends them; None at the end of a text."""
 
 
-def visible(text: str) -> str:
+def make_visible(text: str) -> str:
     """Write a text so that each of its characters can be seen."""
-    return "".join(sign if sign.isprintable() else f"⟨U+{ord(sign):04X}⟩" for sign in text)
+    return "".join(character if character.isprintable() else f"⟨U+{ord(character):04X}⟩" for character in text)
 
 
 def character_spans(data: bytes) -> tuple[list[CharacterSpan], int]:
@@ -66,8 +74,8 @@ def character_spans(data: bytes) -> tuple[list[CharacterSpan], int]:
     return spans, characters
 
 
-def pieces_of_runs(
-    runs: Iterable[Run],
+def pieces_from_runs(
+    runs: Iterable[PieceRun],
     display: Callable[[int, list[CharacterSpan], tuple[int, int]], str],
     special_display: Callable[[int], str],
 ) -> list[Piece]:
@@ -100,7 +108,7 @@ def pieces_of_runs(
     return pieces
 
 
-def half_character(text: str) -> UserError:
+def lone_surrogate_error(text: str) -> UserError:
     """Return what to tell the user about a text with a lone surrogate, which is no character and has no UTF-8."""
     place, code = next((i, ord(c)) for i, c in enumerate(text) if 0xD800 <= ord(c) < 0xE000)
     return UserError(

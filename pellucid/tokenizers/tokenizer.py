@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from pellucid.errors import UserError
-from pellucid.randomness import derived_seed
+from pellucid.randomness import derive_seed
 from pellucid.storage.files import write_text
 from pellucid.tokenizers.alphabet import BYTES, PLACEHOLDERS, SPACE_MARK, Alphabet
 from pellucid.tokenizers.byte_pairs import BytePairs
-from pellucid.tokenizers.config import Kind
-from pellucid.tokenizers.pieces import Piece, Run, pieces_of_runs, visible
-from pellucid.tokenizers.word_model import WordModel
+from pellucid.tokenizers.config import TokenizerKind
+from pellucid.tokenizers.pieces import Piece, PieceRun, make_visible, pieces_from_runs
+from pellucid.tokenizers.subword_model import SubwordModel
 
 __all__ = ["FORMAT", "SPECIAL_IDS", "Tokenizer"]
 
@@ -26,8 +26,8 @@ _SPECIAL_NAMES = ("pad", "start", "end", *(f"placeholder {number}" for number in
 _BYTE_IDS = range(SPECIAL_IDS, SPECIAL_IDS + len(BYTES))
 
 # Words met before are not cut again: text repeats itself. The bounds keep the memory below some 100 MB.
-_REMEMBERED_WORDS = 400_000
-_REMEMBERED_LENGTH = 24
+_MAX_CACHED_WORDS = 400_000
+_MAX_CACHED_LENGTH = 24
 
 
 class Tokenizer:
@@ -36,18 +36,18 @@ class Tokenizer:
     For every text without lone surrogates `decode(encode(text)) == text`; nothing is normalised.
     """
 
-    def __init__(self, alphabet: Alphabet, model: WordModel, trained_on: dict[str, int] | None = None) -> None:
+    def __init__(self, alphabet: Alphabet, model: SubwordModel, trained_on: dict[str, int] | None = None) -> None:
         self.alphabet = alphabet
         self.trained_on = trained_on or {}
         self._model = model
         self._bytes = [b""] * SPECIAL_IDS + [_bytes_of(piece) for piece in model.pieces]
-        self._known = {sign: [number] for number, sign in enumerate(PLACEHOLDERS, self.placeholder_ids[0])}
+        self._known = {character: [number] for number, character in enumerate(PLACEHOLDERS, self.placeholder_ids[0])}
 
     def __repr__(self) -> str:
         return f"Tokenizer(kind={self.kind!r}, vocab_size={self.vocab_size})"
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> TokenizerKind:
         """What a piece is: "bpe", "unigram", "words" or "characters"."""
         return self._model.kind
 
@@ -94,7 +94,7 @@ class Tokenizer:
         """
         return self._encode_escaped(self.alphabet.escape(text))
 
-    def encode_inside(self, text: str) -> list[int]:
+    def encode_continuation(self, text: str) -> list[int]:
         """Return the ids of a text that goes on from another one: what `id_to_bytes` gives for them is the text.
 
         Raises:
@@ -117,7 +117,7 @@ class Tokenizer:
         if isinstance(texts, str):
             raise UserError("expected a list of texts, got one text", hint="Put it in a list, or use encode().")
         if dropout:
-            return self._encode_at_random(texts, dropout, seed)
+            return self._encode_with_dropout(texts, dropout, seed)
         return [self.encode(text) for text in texts]
 
     def encode_segments(self, segments: Iterable[str | int]) -> list[int]:
@@ -149,14 +149,14 @@ class Tokenizer:
 
     def pieces(self, text: str) -> list[Piece]:
         """Return the pieces of a text, with their bytes and offsets; the ids are those of `encode`."""
-        return self.pieces_of_ids(self.encode(text))
+        return self.pieces_from_ids(self.encode(text))
 
-    def pieces_of_ids(self, ids: Iterable[int]) -> list[Piece]:
+    def pieces_from_ids(self, ids: Iterable[int]) -> list[Piece]:
         """Return the pieces of ids, with offsets in the text that `decode` makes of them.
 
         Special ids are pieces without bytes; bytes that are no UTF-8 have the offsets of their U+FFFD.
         """
-        return pieces_of_runs(
+        return pieces_from_runs(
             self._runs(ids),
             lambda number, covered, _: self._display(number, covered[0].character if covered else ""),
             lambda number: self._display(number, ""),
@@ -212,28 +212,28 @@ class Tokenizer:
 
     def _split(self, word: str) -> list[int]:
         ids = [SPECIAL_IDS + number for number in self._model.split(word)]
-        if len(self._known) < _REMEMBERED_WORDS and len(word) <= _REMEMBERED_LENGTH:
+        if len(self._known) < _MAX_CACHED_WORDS and len(word) <= _MAX_CACHED_LENGTH:
             self._known[word] = ids
         return ids
 
-    def _encode_at_random(self, texts: Iterable[str], dropout: float, seed: int) -> list[list[int]]:
+    def _encode_with_dropout(self, texts: Iterable[str], dropout: float, seed: int) -> list[list[int]]:
         model = self._model
         if not isinstance(model, BytePairs):
             raise UserError(
                 f"dropout leaves out merges, and a tokenizer of kind {self.kind} has none",
                 hint="Set tokenizer.dropout to 0, or train a tokenizer of kind bpe.",
             )
-        draw = random.Random(derived_seed(seed, "bpe-dropout")).random
+        draw = random.Random(derive_seed(seed, "bpe-dropout")).random
         return [
             [
                 SPECIAL_IDS + number
                 for word in self._words(self.alphabet.escape(text))
-                for number in model.split_at_random(word, dropout, draw)
+                for number in model.split_with_dropout(word, dropout, draw)
             ]
             for text in texts
         ]
 
-    def _runs(self, ids: Iterable[int]) -> Iterator[Run]:
+    def _runs(self, ids: Iterable[int]) -> Iterator[PieceRun]:
         """Give the ids up to each placeholder with what each adds, and that placeholder; then the rest, and None.
 
         The text's first space is taken away: encoding put it there.
@@ -254,8 +254,8 @@ class Tokenizer:
         if number < SPECIAL_IDS:
             return f"⟨{_SPECIAL_NAMES[number]}⟩"
         if number in _BYTE_IDS:
-            return f"{visible(character)}⟨{number - _BYTE_IDS[0]:02X}⟩"
-        return visible(self._model.pieces[number - SPECIAL_IDS])
+            return f"{make_visible(character)}⟨{number - _BYTE_IDS[0]:02X}⟩"
+        return make_visible(self._model.pieces[number - SPECIAL_IDS])
 
 
 def _placeholder(number: int) -> str:

@@ -9,10 +9,10 @@ from typing import Any
 from pellucid.errors import UserError
 from pellucid.tokenizers.alphabet import BYTES, SPACE_MARK, Alphabet, is_reserved
 from pellucid.tokenizers.byte_pairs import BytePairs
+from pellucid.tokenizers.subword_model import SubwordModel
 from pellucid.tokenizers.tokenizer import FORMAT, Tokenizer
 from pellucid.tokenizers.unigram import Unigram
-from pellucid.tokenizers.word_model import WordModel
-from pellucid.tokenizers.words import WordList
+from pellucid.tokenizers.word_list import WordList
 
 __all__ = ["load_tokenizer"]
 
@@ -20,7 +20,7 @@ _KINDS = ("bpe", "unigram", "words", "characters")
 _CLASSES = ("letters", "unspaced", "digits", "symbols")
 
 
-class _Damage(Exception):
+class _DamagedFile(Exception):
     """What is wrong inside a tokenizer's file."""
 
 
@@ -39,9 +39,9 @@ def load_tokenizer(path: str | Path) -> Tokenizer:
             hint="Check that the folder is a finished model of Pellucid.",
         ) from error
     except (ValueError, RecursionError) as error:  # neither UTF-8 nor JSON
-        raise _refusal(path, f"is damaged: it is no JSON ({error})") from error
+        raise _damaged(path, f"is damaged: it is no JSON ({error})") from error
     if not isinstance(content, dict) or "format" not in content or "alphabet" not in content:
-        raise _refusal(path, "is no tokenizer of Pellucid (a file of the same name by other software, perhaps)")
+        raise _damaged(path, "is no tokenizer of Pellucid (a file of the same name by other software, perhaps)")
     if content["format"] != FORMAT:
         raise UserError(
             f"the tokenizer {path} has format {content['format']}, this version of Pellucid reads format {FORMAT}",
@@ -49,14 +49,14 @@ def load_tokenizer(path: str | Path) -> Tokenizer:
             hint="Use the version of Pellucid that made the model, or a newer one.",
         )
     if content.get("kind") not in _KINDS:
-        raise _refusal(path, f"is of kind {content.get('kind')!r}; known are {', '.join(_KINDS)}")
+        raise _damaged(path, f"is of kind {content.get('kind')!r}; known are {', '.join(_KINDS)}")
     try:
         return _tokenizer(content)
-    except _Damage as damage:
-        raise _refusal(path, f"is damaged: {damage}") from damage
+    except _DamagedFile as damage:
+        raise _damaged(path, f"is damaged: {damage}") from damage
 
 
-def _refusal(path: str | Path, what: str) -> UserError:
+def _damaged(path: str | Path, what: str) -> UserError:
     return UserError(
         f"the tokenizer {path} {what}", where=str(path), hint="Copy the model's folder again from where it was made."
     )
@@ -67,92 +67,92 @@ def _tokenizer(content: dict[str, Any]) -> Tokenizer:
     model = _model(content["kind"], alphabet, _fields(content.get("model"), "model"))
     trained_on = _fields(content.get("trained_on", {}), "trained_on")
     if not all(isinstance(count, int) for count in trained_on.values()):
-        raise _Damage("trained_on holds something that is no count")
+        raise _DamagedFile("trained_on holds something that is no count")
     tokenizer = Tokenizer(alphabet, model, trained_on)
     if content.get("vocab_size") != tokenizer.vocab_size:
-        raise _Damage(f"it says vocab_size {content.get('vocab_size')!r} and holds {tokenizer.vocab_size} ids")
+        raise _DamagedFile(f"it says vocab_size {content.get('vocab_size')!r} and holds {tokenizer.vocab_size} ids")
     return tokenizer
 
 
 def _alphabet(fields: Any) -> Alphabet:
     fields = _fields(fields, "alphabet")
     if sorted(fields) != sorted(_CLASSES):
-        raise _Damage(f"the alphabet has {', '.join(fields) or 'nothing'} instead of {', '.join(_CLASSES)}")
+        raise _DamagedFile(f"the alphabet has {', '.join(fields) or 'nothing'} instead of {', '.join(_CLASSES)}")
     characters = "".join(_text(fields[name], name) for name in _CLASSES)
     if len(set(characters)) != len(characters):
-        raise _Damage("a character stands twice in the alphabet")
-    if any(sign == " " or is_reserved(sign) for sign in characters):
-        raise _Damage("the alphabet has a character that is reserved")
+        raise _DamagedFile("a character stands twice in the alphabet")
+    if any(character == " " or is_reserved(character) for character in characters):
+        raise _DamagedFile("the alphabet has a character that is reserved")
     return Alphabet(**{name: "".join(sorted(fields[name])) for name in _CLASSES})
 
 
-def _model(kind: str, alphabet: Alphabet, fields: dict[str, Any]) -> WordModel:
+def _model(kind: str, alphabet: Alphabet, fields: dict[str, Any]) -> SubwordModel:
     if kind == "bpe":
-        return BytePairs(alphabet.signs, _merges(fields.get("merges"), alphabet.signs))
+        return BytePairs(alphabet.base_symbols, _merges(fields.get("merges"), alphabet.base_symbols))
     if kind == "unigram":
-        return Unigram(alphabet.signs, _scores(fields.get("scores"), alphabet.signs))
+        return Unigram(alphabet.base_symbols, _scores(fields.get("scores"), alphabet.base_symbols))
     if kind == "words":
-        return WordList("words", alphabet.signs, _words(fields.get("words"), alphabet.signs))
-    return WordList("characters", alphabet.signs)
+        return WordList("words", alphabet.base_symbols, _words(fields.get("words"), alphabet.base_symbols))
+    return WordList("characters", alphabet.base_symbols)
 
 
-def _merges(entries: Any, signs: Sequence[str]) -> list[tuple[str, str]]:
-    known = set(signs[len(BYTES) :])
+def _merges(entries: Any, base_symbols: Sequence[str]) -> list[tuple[str, str]]:
+    known = set(base_symbols[len(BYTES) :])
     merges = []
     for entry in _list(entries, "merges"):
         left, _, right = _text(entry, "a merge").partition(" ")
         if left not in known or right not in known:
-            raise _Damage(f"the merge {entry!r} joins a piece that no merge before it makes")
+            raise _DamagedFile(f"the merge {entry!r} joins a piece that no merge before it makes")
         known.add(left + right)
         merges.append((left, right))
     if len(set(merges)) != len(merges):
-        raise _Damage("a merge stands twice")
+        raise _DamagedFile("a merge stands twice")
     return merges
 
 
-def _scores(entries: Any, signs: Sequence[str]) -> dict[str, float]:
-    characters = signs[len(BYTES) :]
+def _scores(entries: Any, base_symbols: Sequence[str]) -> dict[str, float]:
+    characters = base_symbols[len(BYTES) :]
     known = set(characters)
     scores: dict[str, float] = {}
     for entry in _list(entries, "scores"):
         if not isinstance(entry, list) or len(entry) != 2 or not isinstance(entry[1], float):
-            raise _Damage(f"{entry!r} is not a piece and its score")
+            raise _DamagedFile(f"{entry!r} is not a piece and its score")
         piece, score = _spelled(entry[0], known), entry[1]
         if not math.isfinite(score) or piece in scores:
-            raise _Damage(f"the piece {piece!r} stands twice or has no finite score")
+            raise _DamagedFile(f"the piece {piece!r} stands twice or has no finite score")
         scores[piece] = score
-    if missing := [sign for sign in characters if sign not in scores]:
-        raise _Damage(f"the character {missing[0]!r} has no score")
+    if missing := [character for character in characters if character not in scores]:
+        raise _DamagedFile(f"the character {missing[0]!r} has no score")
     return scores
 
 
-def _words(entries: Any, signs: Sequence[str]) -> list[str]:
-    known = set(signs[len(BYTES) :])
+def _words(entries: Any, base_symbols: Sequence[str]) -> list[str]:
+    known = set(base_symbols[len(BYTES) :])
     words = [_spelled(entry, known) for entry in _list(entries, "words")]
     if len(set(words)) != len(words) or any(len(word) < 2 for word in words):
-        raise _Damage("a word stands twice or is a single character")
+        raise _DamagedFile("a word stands twice or is a single character")
     return words
 
 
 def _spelled(piece: Any, known: set[str]) -> str:
     if not _text(piece, "a piece") or not known.issuperset(piece):
-        raise _Damage(f"the piece {piece!r} is not spelt with the alphabet and {SPACE_MARK}")
+        raise _DamagedFile(f"the piece {piece!r} is not spelt with the alphabet and {SPACE_MARK}")
     return str(piece)
 
 
 def _fields(value: Any, name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise _Damage(f"{name} is missing or no object")
+        raise _DamagedFile(f"{name} is missing or no object")
     return value
 
 
 def _list(value: Any, name: str) -> list[Any]:
     if not isinstance(value, list):
-        raise _Damage(f"{name} is missing or no list")
+        raise _DamagedFile(f"{name} is missing or no list")
     return value
 
 
 def _text(value: Any, name: str) -> str:
     if not isinstance(value, str):
-        raise _Damage(f"{name} is missing or no text")
+        raise _DamagedFile(f"{name} is missing or no text")
     return value

@@ -7,21 +7,21 @@ from pellucid.errors import UserError
 from pellucid.tokenizers.alphabet import BYTES, Alphabet, choose_alphabet
 from pellucid.tokenizers.byte_pairs import train_byte_pairs
 from pellucid.tokenizers.config import TokenizerConfig
+from pellucid.tokenizers.subword_model import SubwordModel
 from pellucid.tokenizers.tokenizer import SPECIAL_IDS, Tokenizer
 from pellucid.tokenizers.unigram import train_unigram
 from pellucid.tokenizers.vocabulary_size import choose_vocab_size
-from pellucid.tokenizers.word_model import WordModel
-from pellucid.tokenizers.words import WordList, train_words
+from pellucid.tokenizers.word_list import WordList, train_words
 
 __all__ = ["train_tokenizer"]
 
 _FIXED_IDS = SPECIAL_IDS + len(BYTES) + 1
 _CHARACTERS_SHARE = 0.5  # of the ids that are not fixed, at most; the rest is for pieces longer than one character
-_MOST_WORDS = 32_000  # ids in all, if no size is given
+_MAX_WORDS = 32_000  # ids in all, if no size is given
 _GOLDEN = 0x9E3779B97F4A7C15  # 2⁶⁴ / the golden ratio: its multiples spread evenly, whatever every second text is
 _WORD_BITS = 64
 
-_TRAINERS: dict[str, Callable[[Mapping[str, int], Sequence[str], int], WordModel]] = {
+_TRAINERS: dict[str, Callable[[Mapping[str, int], Sequence[str], int], SubwordModel]] = {
     "bpe": train_byte_pairs,
     "unigram": train_unigram,
     "words": train_words,
@@ -46,25 +46,25 @@ def train_tokenizer(texts: Iterable[str], config: TokenizerConfig | None = None)
     if not trained_on["characters"]:
         raise UserError("there is no text to train a tokenizer on: every line is empty, or there is none")
     size = _vocab_size(config, trained_on["texts"])
-    alphabet = choose_alphabet(_count_characters(sample), config.character_coverage, _most_characters(config, size))
+    alphabet = choose_alphabet(_count_characters(sample), config.character_coverage, _max_characters(config, size))
     return Tokenizer(alphabet, _train_model(sample, alphabet, config, size), trained_on)
 
 
-def _train_model(sample: list[str], alphabet: Alphabet, config: TokenizerConfig, size: int | None) -> WordModel:
-    signs = alphabet.signs
+def _train_model(sample: list[str], alphabet: Alphabet, config: TokenizerConfig, size: int | None) -> SubwordModel:
+    base_symbols = alphabet.base_symbols
     if config.kind == "characters":
-        return WordList("characters", signs)
-    room = 0 if size is None else max(0, size - SPECIAL_IDS - len(signs))
-    return _TRAINERS[config.kind](_count_words(sample, alphabet), signs, room)
+        return WordList("characters", base_symbols)
+    room = 0 if size is None else max(0, size - SPECIAL_IDS - len(base_symbols))
+    return _TRAINERS[config.kind](_count_words(sample, alphabet), base_symbols, room)
 
 
 def _vocab_size(config: TokenizerConfig, texts: int) -> int | None:
     if config.vocab_size is not None or config.kind == "characters":
         return config.vocab_size
-    return _MOST_WORDS if config.kind == "words" else choose_vocab_size(texts // 2 if config.joint else texts)
+    return _MAX_WORDS if config.kind == "words" else choose_vocab_size(texts // 2 if config.joint else texts)
 
 
-def _most_characters(config: TokenizerConfig, size: int | None) -> int | None:
+def _max_characters(config: TokenizerConfig, size: int | None) -> int | None:
     if size is None:
         return None
     return int((size - _FIXED_IDS) * (1 if config.kind == "characters" else _CHARACTERS_SHARE))
@@ -99,7 +99,7 @@ def _count_characters(texts: Sequence[str]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update(text)
-    if any("\ud800" <= sign <= "\udfff" for sign in counts):
+    if any("\ud800" <= character <= "\udfff" for character in counts):
         for text in texts:
             Alphabet().escape(text)  # says where
     return counts

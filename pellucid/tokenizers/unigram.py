@@ -16,8 +16,8 @@ from pellucid.tokenizers.byte_pairs import learn_merges
 
 __all__ = ["Unigram", "train_unigram"]
 
-_SEEDS = 4  # candidates for each place in the vocabulary
-_KEPT = 0.7  # share of the pieces that a round of pruning leaves
+_SEED_FACTOR = 4  # candidates for each place in the vocabulary
+_SHRINKING_FACTOR = 0.7  # share of the pieces that a round of pruning leaves
 _UNSEEN = 0.5  # count of a sign that no word needs, in occurrences; it must stay usable
 _BYTE_SCORE = -20.0  # a byte is a word of its own and has no rival: any number does
 _DIGITS = 6  # of a score in the file
@@ -32,9 +32,12 @@ class Unigram:
 
     kind: Literal["unigram"] = "unigram"
 
-    def __init__(self, signs: Sequence[str], scores: Mapping[str, float]) -> None:
+    def __init__(self, base_symbols: Sequence[str], scores: Mapping[str, float]) -> None:
         """Make the model from the scores (natural log-probabilities) of all characters and longer pieces."""
-        self.pieces = (*signs, *sorted(scores.keys() - set(signs), key=lambda piece: (-scores[piece], piece)))
+        self.pieces = (
+            *base_symbols,
+            *sorted(scores.keys() - set(base_symbols), key=lambda piece: (-scores[piece], piece)),
+        )
         self._scores = {piece: scores[piece] for piece in self.pieces[len(BYTES) :]}
         self._rust = models.Unigram([(byte, _BYTE_SCORE) for byte in BYTES] + list(self._scores.items()), None, False)
 
@@ -47,7 +50,7 @@ class Unigram:
         return {"scores": [[piece, score] for piece, score in self._scores.items()]}
 
 
-def train_unigram(words: Mapping[str, int], signs: Sequence[str], room: int) -> Unigram:
+def train_unigram(words: Mapping[str, int], base_symbols: Sequence[str], room: int) -> Unigram:
     """Choose at most `room` pieces for counted words; the same words give the same pieces.
 
     Four times as many candidates as there is room are pruned in rounds: count how often each piece is used when every
@@ -58,17 +61,17 @@ def train_unigram(words: Mapping[str, int], signs: Sequence[str], room: int) -> 
         substrings, and the expected counts are those of the best cut alone (Viterbi training): whole numbers, whose
         sum no order of adding can change.
     """
-    merges = learn_merges(words, signs, _SEEDS * room)
-    characters = signs[len(BYTES) :]
+    merges = learn_merges(words, base_symbols, _SEED_FACTOR * room)
+    characters = base_symbols[len(BYTES) :]
     candidates = dict.fromkeys((*characters, *(left + right for left, right in merges)))
     scores = _scores_of(_count_everywhere(words, candidates), characters)
     while True:
-        counts = _count_used(Unigram(signs, scores), words)
+        counts = _count_used(Unigram(base_symbols, scores), words)
         scores = _scores_of(counts, characters)
         extra = len(scores) - len(characters)
         if extra <= room:
-            return Unigram(signs, scores)
-        kept = max(room, int(extra * _KEPT))
+            return Unigram(base_symbols, scores)
+        kept = max(room, int(extra * _SHRINKING_FACTOR))
         costs = {piece: counts[piece] * _cost_of_losing(piece, scores) for piece in scores if len(piece) > 1}
         for piece in sorted(costs, key=lambda piece: (costs[piece], piece))[: extra - kept]:
             del scores[piece]
@@ -99,7 +102,7 @@ def _count_used(model: Unigram, words: Mapping[str, int]) -> dict[str, int]:
 def _scores_of(counts: Mapping[str, int], characters: Sequence[str]) -> dict[str, float]:
     """Return the log-probabilities of all characters and of those longer pieces that are used at all."""
     used = {piece: float(count) for piece, count in counts.items() if count}
-    used |= {sign: max(counts[sign], _UNSEEN) for sign in characters}
+    used |= {character: max(counts[character], _UNSEEN) for character in characters}
     total = math.log(sum(used.values()))
     return {piece: round(math.log(count) - total, _DIGITS) for piece, count in used.items()}
 

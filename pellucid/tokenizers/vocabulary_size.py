@@ -1,6 +1,6 @@
 """How many ids a tokenizer should have for the text there is."""
 
-__all__ = ["VOCABULARY_SIZES", "choose_vocab_size", "vocab_size_for_bytes"]
+__all__ = ["VOCABULARY_SIZES", "choose_vocab_size", "choose_vocab_size_for_bytes"]
 
 # (pairs up to, ids in all)
 VOCABULARY_SIZES = (
@@ -35,7 +35,7 @@ def choose_vocab_size(pairs: int) -> int:
     return next((size for limit, size in VOCABULARY_SIZES if pairs <= limit), _LARGEST)
 
 
-def vocab_size_for_bytes(size: int) -> int:
+def choose_vocab_size_for_bytes(size: int) -> int:
     """Return the vocabulary size for a language model trained on a text of `size` bytes of UTF-8.
 
     That of `choose_vocab_size` for pairs of two sides of 60 bytes: 4,000 ids for 2 to 12 MB, 8,000 up to 120 MB. Bytes,

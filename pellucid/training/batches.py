@@ -39,7 +39,7 @@ class PairBatch(NamedTuple):
         return int(self.target_lengths.sum())
 
     @property
-    def held(self) -> int:
+    def padded_size(self) -> int:
         """Positions of both sides, padding included."""
         return self.source.numel() + self.target_out.numel()
 

@@ -7,7 +7,7 @@ from typing import Any
 from pellucid.errors import UsageError
 from pellucid.storage.checkpoints import latest_checkpoint
 from pellucid.storage.model_folder import read_config
-from pellucid.training.recipe import AnyRecipe, Recipe, check_kept, content_of_file, load_recipe
+from pellucid.training.recipe import AnyRecipe, Recipe, load_recipe, read_recipe_file, reject_changed_settings
 
 __all__ = ["DEFAULT", "as_begun", "begun_with", "recipe_from_model", "recipe_of_run"]
 
@@ -22,7 +22,7 @@ _ANEW = "What a run was begun with stays: leave it out, or start anew with --ove
 def as_begun(recipe: str | Path | None, start_from: str | Path | None, kind: type[Recipe]) -> dict[str, Any]:
     """Return what a run is begun with, for its config.json: the recipe, what its file gives, the model trained on."""
     begun: dict[str, Any] = {"recipe": str(recipe or DEFAULT)}
-    if settings := content_of_file(recipe or DEFAULT, kind):
+    if settings := read_recipe_file(recipe or DEFAULT, kind):
         begun["settings"] = settings
     return begun if start_from is None else {**begun, "from": str(start_from)}
 
@@ -100,7 +100,7 @@ def recipe_of_run(folder: Path, recipe: str | Path, given: Mapping[str, object],
         training = stored.get("training", {})
         fixed_here = [*FIXED, *(["guided_weight"] if not training.get("guided_weight") else [])]
         fixed = {**stored, "training": {name: training[name] for name in fixed_here if name in training}}
-        check_kept(longer, chosen, fixed, f"{_ANEW} Dropout and most of training.* can change.")
+        reject_changed_settings(longer, chosen, fixed, f"{_ANEW} Dropout and most of training.* can change.")
     return chosen
 
 
@@ -127,7 +127,9 @@ def recipe_from_model(start_from: Path, folder: Path, chosen: AnyRecipe, given: 
         )
     started = {"embeddings": None, "freeze_embeddings": False}  # from word vectors or not, its rows are trained by now
     kept = {"model": config.get("model", {}) | started, "tokenizer": config.get("recipe", {}).get("tokenizer", {})}
-    check_kept(given, chosen, kept, f"The sizes and the tokenizer are those of {start_from}: leave it out.")
+    reject_changed_settings(
+        given, chosen, kept, f"The sizes and the tokenizer are those of {start_from}: leave it out."
+    )
     merged = chosen.model_dump()
     dropout = {name: value for name, value in merged["model"].items() if "dropout" in name}
     merged["model"] = kept["model"] | {name: value for name, value in dropout.items() if f"model.{name}" in given}

@@ -4,10 +4,10 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["AlignerConfig", "LanguageModelTrainingConfig", "RunConfig", "TrainingConfig"]
+__all__ = ["AlignerConfig", "LanguageModelTrainingConfig", "TrainingConfig", "TranslatorTrainingConfig"]
 
 
-class RunConfig(BaseModel):
+class TrainingConfig(BaseModel):
     """Length, batches, learning rate, regularisation, and what is written when: the same whatever is trained."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -65,13 +65,13 @@ class RunConfig(BaseModel):
     keep_checkpoints: int = Field(2, gt=0, description="checkpoints kept beside the best")
 
 
-class TrainingConfig(RunConfig):
+class TranslatorTrainingConfig(TrainingConfig):
     """How a translator is trained: what is the same for all, and smoothing and guidance."""
 
     adapt: bool = Field(
         False,
         description="choose width, batches, learning rate, dropout and label smoothing by how many tokens the run will "
-        "see and how often it passes through the text (pellucid/training/adapt.py has the tables), where neither flags "
+        "see and how often it passes through the text (pellucid/training/adapt_translator.py has the tables), where neither flags "
         "nor a file give them",
     )
 
@@ -99,7 +99,7 @@ class TrainingConfig(RunConfig):
     )
 
 
-class LanguageModelTrainingConfig(RunConfig):
+class LanguageModelTrainingConfig(TrainingConfig):
     """How a language model is trained: what is the same for all, and what it is asked to show."""
 
     adapt: bool = Field(

@@ -9,18 +9,18 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pellucid.generation.continuation import Continuation, Vocabulary, Window, continue_all
+from pellucid.generation.continuation import ContextWindow, Continuation, DecodingVocabulary, run_continuations
 from pellucid.generation.decoder import ModelDecoder
 from pellucid.generation.sampling_config import SamplingConfig
-from pellucid.generation.streaming import WholeCharacters
+from pellucid.generation.stop_strings import CharacterStream
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.randomness import generator
 from pellucid.training.config import LanguageModelTrainingConfig
-from pellucid.training.documents_on_disk import TextBatch, Windows
+from pellucid.training.document_dataset import TextBatch, Windows
 from pellucid.training.loss import cross_entropy
 from pellucid.training.precision import autocast, training_dtype
 from pellucid.training.prepare_text import PreparedText
-from pellucid.training.task import BatchLoss, Judged
+from pellucid.training.task import BatchLoss, Metrics
 
 __all__ = ["LanguageModelTask"]
 
@@ -87,10 +87,10 @@ class LanguageModelTask:
                 tokens += batch.target_tokens
         return total / tokens if tokens else None
 
-    def judge(self, loss: float, validations: int) -> Judged:
+    def measure(self, loss: float, validations: int) -> Metrics:
         """Return bits per byte, and the continuation of one of the validation texts."""
-        bits = loss / math.log(2) * self.prepared.tokens_a_byte
-        return Judged(bits_per_byte=bits, sample=self._continued(validations) if self.config.sample_tokens else None)
+        bits = loss / math.log(2) * self.prepared.tokens_per_byte
+        return Metrics(bits_per_byte=bits, sample=self._continued(validations) if self.config.sample_tokens else None)
 
     @cached_property
     def _valid_windows(self) -> Windows:
@@ -120,8 +120,8 @@ class LanguageModelTask:
         with autocast(self.dtype, self.device):
             states = self._states(batch)
         matrix = self.model.output_embedding.weight
-        asked = states.flatten(0, 1).index_select(0, batch.asked)
-        return cross_entropy(asked, matrix, batch.targets, 0.0, self.dtype)
+        predicted = states.flatten(0, 1).index_select(0, batch.predicted)
+        return cross_entropy(predicted, matrix, batch.targets, 0.0, self.dtype)
 
     def _continued(self, validations: int) -> dict[str, str]:
         """Let the model go on from a validation text's prompt, or from its first tokens, as the finished one does."""
@@ -136,21 +136,21 @@ class LanguageModelTask:
             prompt,
             self.sampling.model_copy(update={"tokens": self.config.sample_tokens, "sliding": False}),
             self._vocabulary,
-            Window(valid.context, 0),
+            ContextWindow(valid.context, 0),
             generator(self.config.seed, "sample", validations),
         )
         with autocast(self.dtype, self.device):
-            for _ in continue_all(ModelDecoder(self.model), [one]):
+            for _ in run_continuations(ModelDecoder(self.model), [one]):
                 pass  # the continuation has it
         return {"prompt": tokenizer.decode(prompt), "continuation": one.text}
 
     @cached_property
-    def _vocabulary(self) -> Vocabulary:
-        return Vocabulary(self.prepared.tokenizer, self.model.vocab_size)
+    def _vocabulary(self) -> DecodingVocabulary:
+        return DecodingVocabulary(self.prepared.tokenizer, self.model.vocab_size)
 
     def _whole(self, ids: list[int]) -> list[int]:
         """Leave out parts of characters at both ends whose other parts are not among the ids; give one id at least."""
-        pieces, characters, end = self._vocabulary.pieces, WholeCharacters(), 0
+        pieces, characters, end = self._vocabulary.pieces, CharacterStream(), 0
         begin = next((n for n, i in enumerate(ids) if not b"\x80" <= pieces[i][:1] < b"\xc0"), len(ids))
         for n, i in enumerate(ids):
             characters.push(pieces[i])

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from pellucid.errors import UserError
-from pellucid.randomness import derived_seed
+from pellucid.randomness import derive_seed
 from pellucid.training.clock import Clock
-from pellucid.training.config import RunConfig
+from pellucid.training.config import TrainingConfig
 from pellucid.training.optimizer import WeightAverage, set_learning_rate
 from pellucid.training.schedule import learning_rate
 from pellucid.training.state import Step, TrainingState, Validation
@@ -22,7 +22,7 @@ from pellucid.training.task import Task
 __all__ = ["Run", "train"]
 
 CHECKPOINT_SECONDS = 600.0
-MINUTES_A_VALIDATION = 2
+MINUTES_PER_VALIDATION = 2
 
 
 class Observer(Protocol):
@@ -51,7 +51,7 @@ class Run:
         state: counters after the last step.
     """
 
-    config: RunConfig
+    config: TrainingConfig
     model: nn.Module
     optimizer: torch.optim.Optimizer
     average: WeightAverage | None
@@ -65,7 +65,7 @@ class Run:
         """Return the share of the run that has passed, by steps or by time, whichever is further."""
         return self._share_since(0.0)
 
-    def share_of_updates(self) -> float:
+    def schedule_progress(self) -> float:
         """Return `progress` without what was prepared before the first update: what schedules go by."""
         return self._share_since(self.state.prepared)
 
@@ -85,7 +85,7 @@ class Run:
         """Return how many validations the run should have had by now."""
         wanted = self.config.validations
         if self.config.minutes:  # a short run has better things to do with its time
-            wanted = min(wanted, max(1, int(self.config.minutes / MINUTES_A_VALIDATION)))
+            wanted = min(wanted, max(1, int(self.config.minutes / MINUTES_PER_VALIDATION)))
         return math.floor(self.progress() * wanted + 1e-9)
 
     def is_over(self) -> bool:
@@ -100,7 +100,7 @@ class Run:
 class Losses(NamedTuple):
     """Of one update, in nats a target token."""
 
-    plain: float
+    nll: float
     guided: float
     tokens: int
     padding: float
@@ -122,16 +122,16 @@ def train(run: Run) -> Iterator[Step]:
         plan = run.task.plan(config.batch_tokens, run.state.epoch)
     if not run.state.step:
         run.state = replace(run.state, prepared=last_checkpoint)
-    progress, share = run.progress(), run.share_of_updates()
+    progress, share = run.progress(), run.schedule_progress()
     while progress < 1.0 and not run.stopped_early():
         began = run.clock.seconds()
         step, epoch = run.state.step + 1, run.state.epoch
         model.train()
         # Dropout's numbers are a function of (seed, step): a resumed run draws the same.
-        torch.manual_seed(derived_seed(config.seed, "dropout", step))
+        torch.manual_seed(derive_seed(config.seed, "dropout", step))
         losses = accumulate_gradients(run, plan[run.state.position], share)
         norm = float(nn.utils.clip_grad_norm_(model.parameters(), config.clip_norm or math.inf, foreach=True))
-        _check_finite(losses.plain, norm, step)
+        _check_finite(losses.nll, norm, step)
         rate = learning_rate(config, step, share)
         set_learning_rate(run.optimizer, rate)
         run.optimizer.step()
@@ -143,12 +143,12 @@ def train(run: Run) -> Iterator[Step]:
             run.state = replace(run.state, epoch=epoch + 1, position=0)
             plan = run.task.plan(config.batch_tokens, epoch + 1)
         validation = _validate_if_due(run)
-        before, progress, share = progress, run.progress(), run.share_of_updates()
+        before, progress, share = progress, run.progress(), run.schedule_progress()
         checkpoint = validation is not None or _checkpoint_due(run, before, progress, last_checkpoint)
         record = Step(
             step=step,
             epoch=epoch,
-            loss=losses.plain,
+            loss=losses.nll,
             guided_loss=losses.guided,
             learning_rate=rate,
             gradient_norm=norm,
@@ -179,14 +179,14 @@ def accumulate_gradients(run: Run, items: NDArray[numpy.int64], share: float) ->
     batches = run.task.batches(items, run.state.epoch, run.micro_batch_tokens)
     # Windows in the middle of a long prompt predict nothing.
     tokens = max(1, sum(batch.target_tokens for batch in batches))
-    plain_sum = guided_sum = 0.0
+    nll_sum = guided_sum = 0.0
     for batch in batches:
         found = run.task.loss(batch, share)
-        (found.minimised / tokens).backward()
-        plain_sum += found.plain
+        (found.loss / tokens).backward()
+        nll_sum += found.nll
         guided_sum += found.guided
-    padding = 1 - sum(batch.tokens for batch in batches) / sum(batch.held for batch in batches)
-    return Losses(plain_sum / tokens, guided_sum / tokens, tokens, padding)
+    padding = 1 - sum(batch.tokens for batch in batches) / sum(batch.padded_size for batch in batches)
+    return Losses(nll_sum / tokens, guided_sum / tokens, tokens, padding)
 
 
 def _counted(run: Run, losses: Losses, began: float) -> TrainingState:
@@ -197,7 +197,7 @@ def _counted(run: Run, losses: Losses, began: float) -> TrainingState:
         position=state.position + 1,
         tokens=state.tokens + losses.tokens,
         seconds=seconds,
-        logged_loss=state.logged_loss + losses.plain,
+        logged_loss=state.logged_loss + losses.nll,
         logged_steps=state.logged_steps + 1,
         logged_seconds=state.logged_seconds + seconds - began,
         logged_tokens=state.logged_tokens + losses.tokens,

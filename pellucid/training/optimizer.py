@@ -3,12 +3,12 @@
 import torch
 from torch import Tensor, nn
 
-from pellucid.training.config import RunConfig
+from pellucid.training.config import TrainingConfig
 
 __all__ = ["WeightAverage", "adamw", "set_learning_rate"]
 
 
-def adamw(model: nn.Module, config: RunConfig) -> torch.optim.AdamW:
+def adamw(model: nn.Module, config: TrainingConfig) -> torch.optim.AdamW:
     """Return AdamW over all weights, fused into one pass; only matrices decay.
 
     Source:

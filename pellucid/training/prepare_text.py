@@ -5,24 +5,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pellucid.corpus.counts import counted
+from pellucid.corpus.doctor.document_examination import DocumentExamination, examine_documents
 from pellucid.corpus.document_splitting import HeldOutDocuments, hold_out_documents
 from pellucid.corpus.documents import Document
-from pellucid.corpus.text_examination import TextExamination, examine_text
 from pellucid.errors import UserError
-from pellucid.storage.files import new_folder
+from pellucid.plurals import pluralize
+from pellucid.storage.files import atomic_folder
 from pellucid.storage.model_folder import read_json, write_json
 from pellucid.tokenizers.tokenizer import Tokenizer
 from pellucid.tokenizers.tokenizer_file import load_tokenizer
 from pellucid.tokenizers.training import train_tokenizer
-from pellucid.tokenizers.vocabulary_size import vocab_size_for_bytes
-from pellucid.training.documents_on_disk import DocumentsOnDisk, write_documents
-from pellucid.training.prepare import how_to_begin_anew
+from pellucid.tokenizers.vocabulary_size import choose_vocab_size_for_bytes
+from pellucid.training.document_dataset import DocumentDataset, write_documents
+from pellucid.training.prepare_pairs import restart_hint
 from pellucid.training.recipe import LanguageModelRecipe
 
 __all__ = ["PreparedText", "prepare_text", "read_prepared_text"]
 
-Talk = Callable[[str], None]
+Log = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,9 @@ class PreparedText:
     """
 
     tokenizer: Tokenizer
-    train: DocumentsOnDisk
-    valid: DocumentsOnDisk
-    tokens_a_byte: float
+    train: DocumentDataset
+    valid: DocumentDataset
+    tokens_per_byte: float
     report: dict[str, Any]
 
 
@@ -50,7 +50,7 @@ def prepare_text(
     *,
     valid: Sequence[str | Path] = (),
     tokenizer: Tokenizer | None = None,
-    talk: Talk = lambda text: None,
+    log: Log = lambda text: None,
 ) -> None:
     """Check the text, hold documents out, train a tokenizer, write ids into `folder`.
 
@@ -65,25 +65,25 @@ def prepare_text(
     Raises:
         UserError: if the text would ruin the model, with the first findings, or nothing of it is left.
     """
-    talk("Examining the text …")
-    given = examine_text(valid, recipe.data) if valid else None
+    log("Examining the text …")
+    given = examine_documents(valid, recipe.data) if valid else None
     if given is not None:
-        _refuse_ruin(given)
-    examined = examine_text(sources, recipe.data, given.documents if given is not None else None)
+        _reject_unusable_text(given)
+    examined = examine_documents(sources, recipe.data, given.documents if given is not None else None)
     for line in examined.report.summary_lines(shown=0):
-        talk(line)
-    _refuse_ruin(examined)
+        log(line)
+    _reject_unusable_text(examined)
     split = _split(examined, given)
     report: dict[str, Any] = examined.report.as_dict()
-    with new_folder(folder, replace=True) as made:
+    with atomic_folder(folder, replace=True) as made:
         if tokenizer is None:
-            talk(f"Training the tokenizer ({recipe.tokenizer.kind}) …")
+            log(f"Training the tokenizer ({recipe.tokenizer.kind}) …")
             tokenizer = _trained_tokenizer(split.training, recipe)
         tokenizer.save(made / "tokenizer.json")
         written = write_documents(split.training(), made / "train", tokenizer)
         held = write_documents(split.valid(), made / "valid", tokenizer)
-        train = DocumentsOnDisk(made / "train", tokenizer, 1)
-        held_out = DocumentsOnDisk(made / "valid", tokenizer, 1)
+        train = DocumentDataset(made / "train", tokenizer, 1)
+        held_out = DocumentDataset(made / "valid", tokenizer, 1)
         report |= {"pieces": tokenizer.vocab_size, "bytes": written.bytes, "tokens": len(train.ids)}
         report["validation"] = {
             "how": split.how,
@@ -94,8 +94,8 @@ def prepare_text(
             "predicted_tokens": held.predicted,
         }
         write_json(made / "report.json", report)
-    talk(
-        f"{counted(len(train.starts), 'document')}, {counted(len(train.ids), 'token')} to train on; "
+    log(
+        f"{pluralize(len(train.starts), 'document')}, {pluralize(len(train.ids), 'token')} to train on; "
         + _said_of_validation(report["validation"])
     )
 
@@ -108,9 +108,9 @@ def read_prepared_text(folder: Path, recipe: LanguageModelRecipe) -> PreparedTex
     """
     tokenizer = load_tokenizer(folder / "tokenizer.json")
     context, crossing = recipe.model.max_positions, recipe.data.cross_documents
-    train = DocumentsOnDisk(folder / "train", tokenizer, context, crossing, recipe.training.seed)
+    train = DocumentDataset(folder / "train", tokenizer, context, crossing, recipe.training.seed)
     # Cut at the same places whatever the run's seed.
-    valid = DocumentsOnDisk(folder / "valid", tokenizer, context, crossing)
+    valid = DocumentDataset(folder / "valid", tokenizer, context, crossing)
     report = read_json(folder / "report.json")
     for documents, expected in ((train, report["tokens"]), (valid, report["validation"]["tokens"])):
         _check_whole(folder, documents, expected)
@@ -118,35 +118,35 @@ def read_prepared_text(folder: Path, recipe: LanguageModelRecipe) -> PreparedTex
     return PreparedText(tokenizer, train, valid, held["predicted_tokens"] / max(held["bytes"], 1), report)
 
 
-def _check_whole(folder: Path, documents: DocumentsOnDisk, expected: int) -> None:
+def _check_whole(folder: Path, documents: DocumentDataset, expected: int) -> None:
     """Open the ids now, not in the middle of the run, and see that they are as many as were written."""
     place = documents.folder / "documents"
     try:
         found = len(documents.ids)
     except UserError as error:
-        raise UserError(error.what, where=error.where, hint=how_to_begin_anew(folder)) from error
+        raise UserError(error.what, where=error.where, hint=restart_hint(folder)) from error
     if found != expected:
         raise UserError(
-            f"the prepared text is damaged: expected {counted(expected, 'token')}, found {found:,}",
+            f"the prepared text is damaged: expected {pluralize(expected, 'token')}, found {found:,}",
             where=str(place),
-            hint=how_to_begin_anew(folder),
+            hint=restart_hint(folder),
         )
 
 
-def _refuse_ruin(examined: TextExamination) -> None:
-    refusals = examined.report.refusals
-    if refusals:
-        first = refusals[0]
+def _reject_unusable_text(examined: DocumentExamination) -> None:
+    errors = examined.report.errors
+    if errors:
+        first = errors[0]
         raise UserError(
             f"this text would ruin the model: {first.message}",
-            where=[f"{problem.file}:{problem.line} {problem.check}" for problem in refusals[:5]],
+            where=[f"{problem.file}:{problem.line} {problem.check}" for problem in errors[:5]],
             hint=f"mend the files, or leave such documents out: --data.drop {first.check}"
             if first.check != "empty"
             else "give another text",
         )
 
 
-def _split(examined: TextExamination, given: TextExamination | None) -> HeldOutDocuments:
+def _split(examined: DocumentExamination, given: DocumentExamination | None) -> HeldOutDocuments:
     if given is not None:
         return HeldOutDocuments("given", given.documents, examined.documents)
     return hold_out_documents(examined.documents, examined.report.usable)
@@ -156,7 +156,7 @@ def _trained_tokenizer(documents: Callable[[], Iterator[Document]], recipe: Lang
     config = recipe.tokenizer
     if config.vocab_size is None and config.kind in ("bpe", "unigram"):
         size = sum(len(text.encode("utf-8")) for text in _texts(documents()))
-        config = config.model_copy(update={"vocab_size": vocab_size_for_bytes(size)})
+        config = config.model_copy(update={"vocab_size": choose_vocab_size_for_bytes(size)})
     return train_tokenizer(_texts(documents()), config)
 
 
@@ -170,5 +170,5 @@ def _texts(documents: Iterator[Document]) -> Iterator[str]:
 def _said_of_validation(found: dict[str, Any]) -> str:
     if not found["documents"]:
         return "none for validation: the text is too short for that"
-    documents = counted(found["documents"], "document")
-    return f"{documents}, {counted(found['tokens'], 'token')} for validation ({found['how']})"
+    documents = pluralize(found["documents"], "document")
+    return f"{documents}, {pluralize(found['tokens'], 'token')} for validation ({found['how']})"

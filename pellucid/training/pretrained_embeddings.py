@@ -22,24 +22,24 @@ from pellucid.errors import UserError
 from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.storage.model_folder import read_json, write_json
 from pellucid.tokenizers.tokenizer import SPECIAL_IDS, Tokenizer
-from pellucid.word2vec.segmenting import piece_name
-from pellucid.word2vec.vectors import WordVectors
+from pellucid.word_vectors.segmenters import piece_to_word
+from pellucid.word_vectors.vectors import WordVectors
 
 __all__ = [
     "Coverage",
-    "Embedding",
-    "check_vectors",
-    "embeddings_of_translator",
+    "EmbeddingMatrix",
     "freeze_rows",
+    "init_embeddings",
     "match_pieces",
-    "read_matched",
-    "start_embeddings",
+    "open_vectors",
+    "read_matched_rows",
+    "translator_embeddings",
 ]
 
 _FILE = "embeddings.json"
 
 
-class Embedding(NamedTuple):
+class EmbeddingMatrix(NamedTuple):
     """A matrix of rows that can start from vectors.
 
     Attributes:
@@ -81,22 +81,22 @@ class Coverage:
         )
 
 
-def check_vectors(path: str | Path, d_model: int) -> WordVectors:
+def open_vectors(path: str | Path, d_model: int) -> WordVectors:
     """Open the vectors that rows shall start from.
 
     Raises:
         UserError: if they cannot be read, have another number of numbers than the model, or some that are not finite.
     """
-    from pellucid.word2vec.files import read_vectors
+    from pellucid.word_vectors.files import read_vectors
 
     vectors = read_vectors(path)
-    if vectors.d != d_model:
+    if vectors.dim != d_model:
         raise UserError(
-            f"the word vectors have {vectors.d} numbers each, and model.d_model is {d_model}",
+            f"the word vectors have {vectors.dim} numbers each, and model.d_model is {d_model}",
             where=f"--model.embeddings {path}",
-            hint=f"Train vectors with `-d {d_model}`, or set --model.d_model {vectors.d} (n_heads must divide it).",
+            hint=f"Train vectors with `-d {d_model}`, or set --model.d_model {vectors.dim} (n_heads must divide it).",
         )
-    _ = vectors.directions  # measured, so that what is not finite is refused
+    _ = vectors.search_index  # measured, so that what is not finite is refused
     return vectors
 
 
@@ -104,7 +104,7 @@ def match_pieces(tokenizer: Tokenizer, vectors: WordVectors) -> tuple[NDArray[nu
     """Return the ids of the pieces that have a vector, and the vectors' rows."""
     ids, rows = [], []
     for number in range(SPECIAL_IDS, tokenizer.vocab_size):
-        name = piece_name(tokenizer.id_to_bytes(number))
+        name = piece_to_word(tokenizer.id_to_bytes(number))
         bare = name.removeprefix(" ")
         places = (vectors.vocabulary.find(word) for word in (name, bare, bare.lower()))
         found = next((row for row in places if row is not None), None)
@@ -114,19 +114,19 @@ def match_pieces(tokenizer: Tokenizer, vectors: WordVectors) -> tuple[NDArray[nu
     return numpy.array(ids, numpy.int64), numpy.array(rows, numpy.int64)
 
 
-def start_embeddings(
-    embeddings: Sequence[Embedding], vectors: WordVectors, folder: Path, talk: Callable[[str], None]
+def init_embeddings(
+    embeddings: Sequence[EmbeddingMatrix], vectors: WordVectors, folder: Path, log: Callable[[str], None]
 ) -> None:
     """Start the rows of matching pieces from the vectors, and note which these are.
 
     Args:
         embeddings: each matrix once.
         vectors: as wide as the matrices.
-        folder: where a file is left from which `read_matched` reads the rows.
+        folder: where a file is left from which `read_matched_rows` reads the rows.
         talk: told what is odd about the vectors, and how much of each vocabulary they cover.
     """
-    for oddity in vectors.report.oddities if vectors.report else ():
-        talk(f"word vectors: {oddity.message} ({oddity.place})")
+    for problem in vectors.report.problems if vectors.report else ():
+        log(f"word vectors: {problem.message} ({problem.place})")
     noted = {}
     for name, side, weight, tokenizer, occurrences in embeddings:
         ids, rows = match_pieces(tokenizer, vectors)
@@ -136,11 +136,11 @@ def start_embeddings(
             weight[torch.from_numpy(ids)] = taken / scale.clamp(min=1e-12)
         noted[name] = ids.tolist()
         share = float(occurrences[ids].sum() / max(1, occurrences[SPECIAL_IDS:].sum()))
-        talk(Coverage(side, tokenizer.vocab_size - SPECIAL_IDS, len(ids), share).as_line())
+        log(Coverage(side, tokenizer.vocab_size - SPECIAL_IDS, len(ids), share).as_line())
     write_json(folder / _FILE, noted)
 
 
-def read_matched(folder: Path) -> dict[str, list[int]]:
+def read_matched_rows(folder: Path) -> dict[str, list[int]]:
     """Return which rows of which embedding were started from vectors: source_embedding, target_embedding."""
     return {name: list(ids) for name, ids in read_json(folder / _FILE).items()}
 
@@ -161,9 +161,9 @@ def freeze_rows(model: nn.Module, optimizer: torch.optim.Optimizer, matched: dic
     optimizer.register_step_post_hook(put_back)
 
 
-def embeddings_of_translator(
+def translator_embeddings(
     model: EncoderDecoder, tokenizers: tuple[Tokenizer, Tokenizer], counts: tuple[NDArray[Any], NDArray[Any]]
-) -> list[Embedding]:
+) -> list[EmbeddingMatrix]:
     """Return each embedding matrix once.
 
     Args:
@@ -172,8 +172,10 @@ def embeddings_of_translator(
     """
     source, target = tokenizers
     if model.source_embedding is model.target_embedding:
-        return [Embedding("target_embedding", "both", model.target_embedding.weight, target, counts[0] + counts[1])]
+        return [
+            EmbeddingMatrix("target_embedding", "both", model.target_embedding.weight, target, counts[0] + counts[1])
+        ]
     return [
-        Embedding("source_embedding", "source", model.source_embedding.weight, source, counts[0]),
-        Embedding("target_embedding", "target", model.target_embedding.weight, target, counts[1]),
+        EmbeddingMatrix("source_embedding", "source", model.source_embedding.weight, source, counts[0]),
+        EmbeddingMatrix("target_embedding", "target", model.target_embedding.weight, target, counts[1]),
     ]

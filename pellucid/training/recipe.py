@@ -12,23 +12,28 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pellucid.corpus.config import DataConfig
 from pellucid.corpus.documents_config import DocumentsConfig
 from pellucid.errors import UsageError, UserError
-from pellucid.generation.config import GenerationConfig
+from pellucid.generation.generation_config import GenerationConfig
 from pellucid.generation.sampling_config import SamplingConfig
-from pellucid.models.config import EncoderDecoderConfig
 from pellucid.models.decoder_only_config import DecoderOnlyConfig
+from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
 from pellucid.models.initialise_config import InitialiseConfig, LanguageModelInitialiseConfig
 from pellucid.tokenizers.config import TokenizerConfig
-from pellucid.training.config import AlignerConfig, LanguageModelTrainingConfig, RunConfig, TrainingConfig
+from pellucid.training.config import (
+    AlignerConfig,
+    LanguageModelTrainingConfig,
+    TrainingConfig,
+    TranslatorTrainingConfig,
+)
 
 __all__ = [
     "LanguageModelRecipe",
     "Recipe",
     "TranslatorRecipe",
-    "check_kept",
-    "content_of_file",
     "load_recipe",
-    "setting_names",
-    "settings_of_file",
+    "read_recipe_file",
+    "reject_changed_settings",
+    "setting_descriptions",
+    "settings_in_file",
 ]
 
 
@@ -49,7 +54,7 @@ class Recipe(BaseModel):
 
     if TYPE_CHECKING:  # each kind has these sections in a place of its own
         tokenizer: TokenizerConfig
-        training: RunConfig
+        training: TrainingConfig
 
 
 AnyRecipe = TypeVar("AnyRecipe", bound=Recipe)
@@ -67,7 +72,7 @@ class TranslatorRecipe(Recipe):
     aligner: AlignerConfig = AlignerConfig()
     model: EncoderDecoderConfig = EncoderDecoderConfig()
     initialise: InitialiseConfig = InitialiseConfig()
-    training: TrainingConfig = TrainingConfig()
+    training: TranslatorTrainingConfig = TranslatorTrainingConfig()
     generation: GenerationConfig = GenerationConfig()
 
     @model_validator(mode="after")
@@ -111,7 +116,7 @@ class LanguageModelRecipe(Recipe):
     generation: SamplingConfig = SamplingConfig()
 
 
-def setting_names(kind: type[Recipe] = TranslatorRecipe) -> dict[str, str]:
+def setting_descriptions(kind: type[Recipe] = TranslatorRecipe) -> dict[str, str]:
     """Return every `section.field` of such a recipe with its description, in the order of the sections."""
     return {
         f"{section}.{name}": field.description or ""
@@ -153,7 +158,9 @@ def load_recipe(
     return _validated(content, kind, UsageError, "")
 
 
-def check_kept(given: Mapping[str, object], chosen: Recipe, kept: Mapping[str, Mapping[str, object]], why: str) -> None:
+def reject_changed_settings(
+    given: Mapping[str, object], chosen: Recipe, kept: Mapping[str, Mapping[str, object]], why: str
+) -> None:
     """Refuse settings that were given anew where what they decided stays as it is; dropout may change at any time.
 
     Args:
@@ -174,15 +181,15 @@ def check_kept(given: Mapping[str, object], chosen: Recipe, kept: Mapping[str, M
             raise UsageError(f"{name} stays {old}, got {new}", where=f"--{name}", hint=why)
 
 
-def content_of_file(recipe: str | Path, kind: type[Recipe] = TranslatorRecipe) -> dict[str, dict[str, Any]]:
+def read_recipe_file(recipe: str | Path, kind: type[Recipe] = TranslatorRecipe) -> dict[str, dict[str, Any]]:
     """Return what a recipe's file gives, by section and field; nothing for a recipe of ours."""
     return {} if str(recipe) in kind.names else _read(recipe, kind)
 
 
-def settings_of_file(recipe: str | Path, kind: type[Recipe] = TranslatorRecipe) -> frozenset[str]:
+def settings_in_file(recipe: str | Path, kind: type[Recipe] = TranslatorRecipe) -> frozenset[str]:
     """Return which settings a recipe's file gives, by `section.field`; none for a recipe of ours."""
     return frozenset(
-        f"{section}.{name}" for section, fields in content_of_file(recipe, kind).items() for name in fields
+        f"{section}.{name}" for section, fields in read_recipe_file(recipe, kind).items() for name in fields
     )
 
 
@@ -213,7 +220,7 @@ def _read(recipe: str | Path, kind: type[Recipe]) -> dict[str, Any]:
 
 
 def _check_name(name: str, kind: type[Recipe], error: type[UserError], where: str) -> None:
-    known = list(setting_names(kind))
+    known = list(setting_descriptions(kind))
     if name in known:
         return
     raise error(
@@ -252,7 +259,7 @@ def _validated(content: dict[str, Any], kind: type[AnyRecipe], error_kind: type[
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"][:2])
-        field = setting_names(kind).get(name, "")
+        field = setting_descriptions(kind).get(name, "")
         raise error_kind(
             f"{name or 'the recipe'} does not fit: {first['msg'].removeprefix('Value error, ')[:1].lower()}"
             f"{first['msg'].removeprefix('Value error, ')[1:]}" + (f", got {first['input']!r}" if field else ""),

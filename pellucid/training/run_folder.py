@@ -10,35 +10,35 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from pellucid.corpus.counts import counted
 from pellucid.errors import UserError
-from pellucid.models.model_files import save_weights
+from pellucid.models.weights import save_weights
+from pellucid.plurals import pluralize
 from pellucid.storage.checkpoints import (
     Checkpoint,
+    checkpoint_step,
     latest_checkpoint,
-    prune,
+    prune_checkpoints,
     read_checkpoint,
-    step_of,
     write_checkpoint,
 )
 from pellucid.storage.files import DiskFullError
-from pellucid.storage.metrics import append_metrics, keep_metrics_until
+from pellucid.storage.metrics import append_metrics, truncate_metrics
 from pellucid.storage.model_folder import read_json
 from pellucid.training.clock import Clock
 from pellucid.training.loop import Run
 from pellucid.training.state import Step, TrainingState, Validation
 
 __all__ = [
-    "AVERAGED",
+    "AVERAGE_PREFIX",
     "RunFolder",
-    "explained_full_disk",
+    "explain_finished_run",
+    "explain_full_disk",
     "is_finished",
-    "nothing_left",
     "restore",
-    "weights_in_place",
+    "swap_weights",
 ]
 
-AVERAGED = "averaged."  # what names of averaged weights begin with in a checkpoint
+AVERAGE_PREFIX = "averaged."  # what names of averaged weights begin with in a checkpoint
 
 
 class RunFolder:
@@ -53,25 +53,27 @@ class RunFolder:
 
     def validate(self, run: Run) -> Validation | None:
         """Measure the averaged weights on what is held out."""
-        with weights_in_place(run.model, run.averaged()):
+        with swap_weights(run.model, run.averaged()):
             loss = run.task.validation_loss()
             if loss is None:
                 return None
-            judged = run.task.judge(loss, run.state.validations)
+            judged = run.task.measure(loss, run.state.validations)
         best = run.state.best_loss
         return Validation(loss, best is None or loss < best, *judged)
 
     def checkpoint(self, run: Run) -> None:
         """Write a checkpoint and the model as it stands; remove old checkpoints."""
         weights = {name: weight.detach() for name, weight in run.model.named_parameters()}
-        averaged = {AVERAGED + name: weight for name, weight in run.average.weights.items()} if run.average else {}
+        averaged = (
+            {AVERAGE_PREFIX + name: weight for name, weight in run.average.weights.items()} if run.average else {}
+        )
         # By the clock of now: a validation since the step took time too, and a finished run stays finished.
         state = {**run.state.as_dict(), "seconds": run.clock.seconds()}
         state |= {"average_updates": run.average.updates if run.average else 0, "length": _length(run)}
         remembered = _optimizer_tensors(run.optimizer)
         write_checkpoint(self.folder, Checkpoint(run.state.step, {**weights, **averaged}, remembered, state))
-        prune(self.folder, run.config.keep_checkpoints, run.state.best_step or None)
-        with weights_in_place(run.model, run.averaged()):
+        prune_checkpoints(self.folder, run.config.keep_checkpoints, run.state.best_step or None)
+        with swap_weights(run.model, run.averaged()):
             save_weights(run.model, self.folder / "model.safetensors")
 
     def log(self, step: Step, run: Run) -> None:
@@ -96,7 +98,7 @@ class RunFolder:
 
 
 @contextlib.contextmanager
-def weights_in_place(model: nn.Module, weights: Mapping[str, Tensor] | None) -> Iterator[None]:
+def swap_weights(model: nn.Module, weights: Mapping[str, Tensor] | None) -> Iterator[None]:
     """Let the model have other weights for the block, in evaluation mode; its own if None."""
     training = model.training
     model.eval()
@@ -110,7 +112,7 @@ def weights_in_place(model: nn.Module, weights: Mapping[str, Tensor] | None) -> 
 
 
 @contextlib.contextmanager
-def explained_full_disk(folder: Path, overwrite: bool) -> Iterator[None]:
+def explain_full_disk(folder: Path, overwrite: bool) -> Iterator[None]:
     """Say of a disk that is full how the run goes on: in a begun folder not by the same command again.
 
     Args:
@@ -122,16 +124,16 @@ def explained_full_disk(folder: Path, overwrite: bool) -> Iterator[None]:
     except DiskFullError as error:
         same = f"the same command with `--resume`{' instead of `--overwrite`' if overwrite else ''}"
         newest = latest_checkpoint(folder)
-        then = "starts over" if newest is None else f"goes on from step {step_of(newest):,}"
+        then = "starts over" if newest is None else f"goes on from step {checkpoint_step(newest):,}"
         raise UserError(error.what, where=error.where, hint=f"Make room; {same} {then}.") from error
 
 
-def nothing_left(run: Run) -> str:
+def explain_finished_run(run: Run) -> str:
     """Say why a run that was asked to go on makes no step, and how to ask for more."""
-    done, config = f"{counted(run.state.step, 'step')} done", run.config
+    done, config = f"{pluralize(run.state.step, 'step')} done", run.config
     if run.stopped_early():
         return (
-            f"Nothing is left to do: {done}, and the run stopped early, {counted(run.state.since_best, 'validation')} "
+            f"Nothing is left to do: {done}, and the run stopped early, {pluralize(run.state.since_best, 'validation')} "
             "after its best. To go on, ask for another length with --steps or --minutes, or for more "
             "--training.patience."
         )
@@ -170,18 +172,18 @@ def restore(run: Run, checkpoint_folder: Path, model_folder: Path) -> None:
             where=str(checkpoint_folder),
             hint=f"Remove {checkpoint_folder} and go on from the one before it with `--resume`.",
         ) from error
-    keep_metrics_until(model_folder, run.state.step)
+    truncate_metrics(model_folder, run.state.step)
 
 
 def _take(run: Run, checkpoint: Checkpoint) -> None:
     state = dict(checkpoint.state)
     updates = state.pop("average_updates")
-    _set_weights(run.model, {k: v for k, v in checkpoint.model.items() if not k.startswith(AVERAGED)})
+    _set_weights(run.model, {k: v for k, v in checkpoint.model.items() if not k.startswith(AVERAGE_PREFIX)})
     if run.average is not None:
         run.average.updates = updates
         for name, weight in run.average.weights.items():
             # An average that was switched on since then begins with the weights as they were.
-            weight.copy_(checkpoint.model.get(AVERAGED + name, checkpoint.model[name]))
+            weight.copy_(checkpoint.model.get(AVERAGE_PREFIX + name, checkpoint.model[name]))
     _set_optimizer(run.optimizer, checkpoint.optimizer)
     length = state.pop("length", None)
     run.state = TrainingState.from_dict(state)

@@ -3,23 +3,25 @@
 import math
 from collections.abc import Callable
 
-from pellucid.training.config import RunConfig, TrainingConfig
+from pellucid.training.config import TrainingConfig, TranslatorTrainingConfig
 
-__all__ = ["SHAPES", "guided_weight", "learning_rate"]
+__all__ = ["SCHEDULES", "guided_weight", "learning_rate"]
 
-LOWEST = 0.02  # share of the highest rate at which the schedules that end stay, so that the last steps still learn
+MIN_SHARE = 0.02  # share of the highest rate at which the schedules that end stay, so that the last steps still learn
 
-Shape = Callable[[int, float, int], float]
+Schedule = Callable[[int, float, int], float]
 
-SHAPES: dict[str, Shape] = {
-    "linear": lambda step, progress, warmup: max(LOWEST, 1 - progress),
-    "cosine": lambda step, progress, warmup: LOWEST + (1 - LOWEST) * (1 + math.cos(math.pi * min(progress, 1.0))) / 2,
+SCHEDULES: dict[str, Schedule] = {
+    "linear": lambda step, progress, warmup: max(MIN_SHARE, 1 - progress),
+    "cosine": lambda step, progress, warmup: (
+        MIN_SHARE + (1 - MIN_SHARE) * (1 + math.cos(math.pi * min(progress, 1.0))) / 2
+    ),
     "inverse_sqrt": lambda step, progress, warmup: math.sqrt(max(warmup, 1) / max(step, warmup, 1)),
     "constant": lambda step, progress, warmup: 1.0,
 }
 
 
-def learning_rate(config: RunConfig, step: int, progress: float) -> float:
+def learning_rate(config: TrainingConfig, step: int, progress: float) -> float:
     """Return the learning rate of an update.
 
     Args:
@@ -31,9 +33,9 @@ def learning_rate(config: RunConfig, step: int, progress: float) -> float:
         Vaswani et al. 2017, eq. 3 for the inverse square root, here scaled to reach `learning_rate` at its top.
     """
     warmup = min(1.0, step / config.warmup_steps) if config.warmup_steps else 1.0
-    return config.learning_rate * warmup * SHAPES[config.schedule](step, progress, config.warmup_steps)
+    return config.learning_rate * warmup * SCHEDULES[config.schedule](step, progress, config.warmup_steps)
 
 
-def guided_weight(config: TrainingConfig, progress: float) -> float:
+def guided_weight(config: TranslatorTrainingConfig, progress: float) -> float:
     """Return the weight of the guided-alignment loss: linear from its start to 0 at `guided_until`."""
     return config.guided_weight * max(0.0, 1 - progress / config.guided_until)

@@ -11,32 +11,32 @@ import torch
 from torch import nn
 
 from pellucid.errors import UsageError, UserError
-from pellucid.generation.placement import device_named
-from pellucid.models.model_files import save_weights
-from pellucid.storage.checkpoints import all_checkpoints, latest_checkpoint, read_checkpoint, step_of
-from pellucid.storage.model_folder import check_output, holds_model, prepare_output, read_json, write_json
+from pellucid.generation.device import select_device
+from pellucid.models.weights import save_weights
+from pellucid.storage.checkpoints import checkpoint_step, latest_checkpoint, list_checkpoints, read_checkpoint
+from pellucid.storage.model_folder import check_output, contains_model, prepare_output, read_json, write_json
 from pellucid.training.chosen_recipe import DEFAULT, as_begun, begun_with, recipe_from_model, recipe_of_run
 from pellucid.training.clock import Clock
 from pellucid.training.compiling import check_compiler
 from pellucid.training.loop import Run, train
 from pellucid.training.optimizer import WeightAverage, adamw
 from pellucid.training.precision import training_dtype
-from pellucid.training.recipe import AnyRecipe, load_recipe, settings_of_file
+from pellucid.training.recipe import AnyRecipe, load_recipe, settings_in_file
 from pellucid.training.run_folder import (
-    AVERAGED,
+    AVERAGE_PREFIX,
     RunFolder,
-    explained_full_disk,
+    explain_finished_run,
+    explain_full_disk,
     is_finished,
-    nothing_left,
     restore,
-    weights_in_place,
+    swap_weights,
 )
 from pellucid.training.state import Step
 from pellucid.training.task import Task
 
-__all__ = ["DATA", "Asked", "Order", "Subject", "Talk", "sitting"]
+__all__ = ["DATA", "Asked", "Log", "Order", "Subject", "sitting"]
 
-Talk = Callable[[str], None]
+Log = Callable[[str], None]
 
 DATA = Path("checkpoints", "data")  # in the model's folder: what was prepared
 STAGED = ".prepared"  # the same, before it takes the place of what stands there
@@ -60,7 +60,7 @@ class Order:
     resume: bool = False
     overwrite: bool = False
     device: str = "auto"
-    talk: Talk = lambda text: None
+    log: Log = lambda text: None
 
     def given(self) -> dict[str, object]:
         """Return the settings that were given, by `section.field`."""
@@ -89,7 +89,7 @@ class Asked(Generic[AnyRecipe]):
     resume: bool
     overwrite: bool
     device: torch.device
-    talk: Talk
+    log: Log
 
 
 class Subject(ABC, Generic[AnyRecipe, AnyPrepared, AnyModel]):
@@ -102,12 +102,12 @@ class Subject(ABC, Generic[AnyRecipe, AnyPrepared, AnyModel]):
         """Refuse what can be refused before the text is read."""
 
     @abstractmethod
-    def prepare(self, asked: Asked[AnyRecipe], folder: Path) -> None:
+    def prepare_pairs(self, asked: Asked[AnyRecipe], folder: Path) -> None:
         """Check the text and write what a run trains on into a folder, whole or not at all."""
 
     @abstractmethod
     def read(self, folder: Path, recipe: AnyRecipe) -> AnyPrepared:
-        """Read what `prepare` wrote."""
+        """Read what `prepare_pairs` wrote."""
 
     @abstractmethod
     def choose(self, asked: Asked[AnyRecipe], prepared: AnyPrepared, seconds: float) -> AnyRecipe:
@@ -167,7 +167,7 @@ def sitting(subject: Subject[AnyRecipe, AnyPrepared, AnyModel], order: Order) ->
         chosen = recipe_from_model(model, folder, chosen, given)
     if chosen.training.steps is None and chosen.training.minutes is None:
         raise UsageError("nothing says how long to train", hint="Give --minutes or --steps.")
-    decided = settings_of_file(recipe, subject.recipe) if not (order.resume and holds_model(folder)) else frozenset()
+    decided = settings_in_file(recipe, subject.recipe) if not (order.resume and contains_model(folder)) else frozenset()
     asked = Asked(
         sources=tuple(order.sources),
         folder=folder,
@@ -178,8 +178,8 @@ def sitting(subject: Subject[AnyRecipe, AnyPrepared, AnyModel], order: Order) ->
         begun=begun,
         resume=order.resume,
         overwrite=order.overwrite,
-        device=device_named(order.device),
-        talk=order.talk,
+        device=select_device(order.device),
+        log=order.log,
     )
     subject.check(asked)
     if chosen.training.compile:
@@ -192,7 +192,7 @@ def say_what_is_not_read(asked: Asked[AnyRecipe], report: Mapping[str, Any]) -> 
     other = [str(source) for source in asked.sources if str(source) not in report["files"]]
     other += [str(file) for file in asked.valid if str(file) not in report["validation"].get("files", ())]
     if other:
-        asked.talk(f"The run goes on with the text it began with; not read: {', '.join(other)}")
+        asked.log(f"The run goes on with the text it began with; not read: {', '.join(other)}")
 
 
 def _train(subject: Subject[AnyRecipe, AnyPrepared, AnyModel], asked: Asked[AnyRecipe]) -> Iterator[Step]:
@@ -203,10 +203,10 @@ def _train(subject: Subject[AnyRecipe, AnyPrepared, AnyModel], asked: Asked[AnyR
     checkpoint = latest_checkpoint(folder) if asked.resume else None
     if checkpoint is None:
         if asked.resume:
-            asked.talk(f"{folder} has no checkpoint: starting over")
+            asked.log(f"{folder} has no checkpoint: starting over")
         # Beside what stands in the folder: if the text is refused, the model it would replace stays.
-        subject.prepare(asked, folder / STAGED)
-    with explained_full_disk(folder, asked.overwrite):
+        subject.prepare_pairs(asked, folder / STAGED)
+    with explain_full_disk(folder, asked.overwrite):
         if checkpoint is None:
             recipe, prepared = _begin(subject, asked, clock)
         else:
@@ -219,12 +219,12 @@ def _train(subject: Subject[AnyRecipe, AnyPrepared, AnyModel], asked: Asked[AnyR
         if checkpoint is not None:
             subject.check_same_text(asked, prepared)
             restore(run, checkpoint, folder)
-            asked.talk(nothing_left(run) if run.is_over() else f"Going on from step {run.state.step:,}")
+            asked.log(explain_finished_run(run) if run.is_over() else f"Going on from step {run.state.step:,}")
             if run.is_over() and is_finished(run, folder):
                 return
         subject.freeze(recipe, model, run.optimizer, folder)
         _fit_memory(subject, run, asked, recipe)
-        prepared_after = clock.seconds() if checkpoint is None else 0.0
+        preparation_seconds = clock.seconds() if checkpoint is None else 0.0
         yield from train(run)
         if not run.state.step:
             raise UserError(
@@ -233,11 +233,11 @@ def _train(subject: Subject[AnyRecipe, AnyPrepared, AnyModel], asked: Asked[AnyR
                 hint="give more --minutes, or a number of --steps; the same command with --resume and more starts over",
             )
         _finish(run, asked)
-        for line in _hardly_begun(run, prepared_after):
-            asked.talk(line)
+        for line in _hardly_begun(run, preparation_seconds):
+            asked.log(line)
 
 
-def _hardly_begun(run: Run, prepared_after: float) -> list[str]:
+def _hardly_begun(run: Run, preparation_seconds: float) -> list[str]:
     """Say so where a run ended while its learning rate was still rising, and where its time went."""
     steps, warmup = run.state.step, run.config.warmup_steps
     if steps >= warmup:
@@ -246,7 +246,7 @@ def _hardly_begun(run: Run, prepared_after: float) -> list[str]:
     said += f"{steps:,} updates, and the learning rate rises for the first {warmup:,}"
     if run.config.minutes is None:
         return [f"{said}. Give more --steps"]
-    spent = f"; preparing the text took {prepared_after:.0f} s of the time" if prepared_after >= 1 else ""
+    spent = f"; preparing the text took {preparation_seconds:.0f} s of the time" if preparation_seconds >= 1 else ""
     return [f"{said}{spent}. Give more --minutes"]
 
 
@@ -307,7 +307,7 @@ def _finish(run: Run, asked: Asked[AnyRecipe]) -> None:
     folder = asked.folder
     measured: dict[str, float | None] = {}
     for name, weights in _choices(run, folder, asked.device):
-        with weights_in_place(run.model, weights):
+        with swap_weights(run.model, weights):
             measured[name] = run.task.validation_loss()
             best = min(measured, key=lambda name: measured[name] or 0.0)
             if best == name:
@@ -329,7 +329,7 @@ def _finish(run: Run, asked: Asked[AnyRecipe]) -> None:
     }
     write_json(folder / "report.json", report)
     said = f": validation loss {losses[chosen]:.3f}" if chosen in losses else ""
-    asked.talk(f"{folder} holds the {chosen} weights{said}")
+    asked.log(f"{folder} holds the {chosen} weights{said}")
 
 
 def _choices(run: Run, folder: Path, device: torch.device) -> Iterator[tuple[str, dict[str, torch.Tensor] | None]]:
@@ -339,9 +339,9 @@ def _choices(run: Run, folder: Path, device: torch.device) -> Iterator[tuple[str
         yield "averaged", averaged
     yield "last", None
     best = run.state.best_step
-    for checkpoint in all_checkpoints(folder):
-        if step_of(checkpoint) == best != run.state.step:
+    for checkpoint in list_checkpoints(folder):
+        if checkpoint_step(checkpoint) == best != run.state.step:
             content = read_checkpoint(checkpoint, str(device))
-            own = {name: weight for name, weight in content.model.items() if not name.startswith(AVERAGED)}
-            means = {name: content.model.get(AVERAGED + name, weight) for name, weight in own.items()}
+            own = {name: weight for name, weight in content.model.items() if not name.startswith(AVERAGE_PREFIX)}
+            means = {name: content.model.get(AVERAGE_PREFIX + name, weight) for name, weight in own.items()}
             yield "best", means if content.state["average_updates"] else own

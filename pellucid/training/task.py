@@ -7,7 +7,7 @@ import numpy
 from numpy.typing import NDArray
 from torch import Tensor
 
-__all__ = ["Batch", "BatchLoss", "Judged", "Task"]
+__all__ = ["Batch", "BatchLoss", "Metrics", "Task"]
 
 
 class Batch(Protocol):
@@ -22,7 +22,7 @@ class Batch(Protocol):
         """Tokens without padding."""
 
     @property
-    def held(self) -> int:
+    def padded_size(self) -> int:
         """Positions, padding included."""
 
 
@@ -38,12 +38,12 @@ class BatchLoss(NamedTuple):
         guided: how far guided attention heads are from an aligner's posteriors; 0 without guidance.
     """
 
-    minimised: Tensor
-    plain: float
+    loss: Tensor
+    nll: float
     guided: float = 0.0
 
 
-class Judged(NamedTuple):
+class Metrics(NamedTuple):
     """What is measured on held-out text beside the loss; None where it is not measured.
 
     Attributes:
@@ -73,7 +73,7 @@ class Task(Protocol[AnyBatch]):
     def validation_loss(self) -> float | None:
         """Return the loss of held-out text by the weights as they are, nats a token; None if none is held out."""
 
-    def judge(self, loss: float, validations: int) -> Judged:
+    def measure(self, loss: float, validations: int) -> Metrics:
         """Measure what else there is to measure by the weights as they are.
 
         Args:

@@ -6,28 +6,28 @@ from typing import Any
 
 import torch
 
-from pellucid.corpus.counts import counted
 from pellucid.errors import UserError
 from pellucid.models.decoder_only import DecoderOnly
-from pellucid.models.initialise import draw_weights
-from pellucid.models.model_files import build_language_model
+from pellucid.models.initialise import init_weights
+from pellucid.models.weights import load_decoder_only
+from pellucid.plurals import pluralize
 from pellucid.storage.checkpoints import latest_checkpoint
 from pellucid.storage.model_folder import read_config, write_config, write_json
 from pellucid.tokenizers.tokenizer_file import load_tokenizer
 from pellucid.training.adapt_language_model import adapt_language_model
 from pellucid.training.language_model_task import LanguageModelTask
 from pellucid.training.memory_fit import check_fits, fit_micro_batch
-from pellucid.training.prepare import count_ids
+from pellucid.training.prepare_pairs import count_ids
 from pellucid.training.prepare_text import PreparedText, prepare_text, read_prepared_text
 from pellucid.training.pretrained_embeddings import (
-    Embedding,
-    check_vectors,
+    EmbeddingMatrix,
     freeze_rows,
-    read_matched,
-    start_embeddings,
+    init_embeddings,
+    open_vectors,
+    read_matched_rows,
 )
 from pellucid.training.recipe import LanguageModelRecipe
-from pellucid.training.sitting import DATA, Asked, Order, Subject, Talk, say_what_is_not_read, sitting
+from pellucid.training.sitting import DATA, Asked, Log, Order, Subject, say_what_is_not_read, sitting
 from pellucid.training.state import Step
 
 __all__ = ["train_lm"]
@@ -46,7 +46,7 @@ def train_lm(
     resume: bool = False,
     overwrite: bool = False,
     device: str = "auto",
-    talk: Talk = lambda text: None,
+    log: Log = lambda text: None,
 ) -> Iterator[Step]:
     """Train a language model; return a generator of its steps. The model is in `out` when it ends.
 
@@ -71,7 +71,7 @@ def train_lm(
         UserError: for bad settings, unreadable or ruinous text, a folder that is not free, a full disk, non-finite
             loss.
     """
-    order = Order(sources, out, recipe, minutes, steps, settings, valid, start_from, resume, overwrite, device, talk)
+    order = Order(sources, out, recipe, minutes, steps, settings, valid, start_from, resume, overwrite, device, log)
     return sitting(_LanguageModel(), order)
 
 
@@ -83,7 +83,7 @@ class _LanguageModel(Subject[LanguageModelRecipe, PreparedText, DecoderOnly]):
     def check(self, asked: Asked[LanguageModelRecipe]) -> None:
         chosen, goes_on = asked.recipe, asked.resume and latest_checkpoint(asked.folder) is not None
         if chosen.model.embeddings is not None and not goes_on:
-            check_vectors(chosen.model.embeddings, chosen.model.d_model)
+            open_vectors(chosen.model.embeddings, chosen.model.d_model)
         if asked.start_from is not None and "tokenizer" in read_config(asked.start_from, self.recipe.model_kind):
             raise UserError(
                 f"{asked.start_from} holds an imported model; only those that Pellucid has trained can be trained on",
@@ -93,9 +93,9 @@ class _LanguageModel(Subject[LanguageModelRecipe, PreparedText, DecoderOnly]):
         vocab_size, averaged = chosen.tokenizer.vocab_size or 0, chosen.training.average_decay is not None
         check_fits(chosen.model, (vocab_size, vocab_size), averaged, asked.device)
 
-    def prepare(self, asked: Asked[LanguageModelRecipe], folder: Path) -> None:
+    def prepare_pairs(self, asked: Asked[LanguageModelRecipe], folder: Path) -> None:
         kept = load_tokenizer(asked.start_from / "tokenizer.json") if asked.start_from else None
-        prepare_text(asked.sources, folder, asked.recipe, valid=asked.valid, tokenizer=kept, talk=asked.talk)
+        prepare_text(asked.sources, folder, asked.recipe, valid=asked.valid, tokenizer=kept, log=asked.log)
 
     def read(self, folder: Path, recipe: LanguageModelRecipe) -> PreparedText:
         return read_prepared_text(folder, recipe)
@@ -103,7 +103,7 @@ class _LanguageModel(Subject[LanguageModelRecipe, PreparedText, DecoderOnly]):
     def choose(self, asked: Asked[LanguageModelRecipe], prepared: PreparedText, seconds: float) -> LanguageModelRecipe:
         recipe, said = adapt_language_model(asked, prepared, seconds)
         for line in said:
-            asked.talk(line)
+            asked.log(line)
         return recipe
 
     def write_head(
@@ -111,8 +111,8 @@ class _LanguageModel(Subject[LanguageModelRecipe, PreparedText, DecoderOnly]):
     ) -> None:
         folder = asked.folder
         if cut := prepared.train.cut_prompts:
-            asked.talk(
-                f"{counted(cut, 'document')} with a prompt longer than the context, {prepared.train.context:,} tokens: "
+            asked.log(
+                f"{pluralize(cut, 'document')} with a prompt longer than the context, {prepared.train.context:,} tokens: "
                 "what does not fit is learnt without the prompt; --model.max_positions sets the context"
             )
         prepared.tokenizer.save(folder / "tokenizer.json")
@@ -137,16 +137,16 @@ class _LanguageModel(Subject[LanguageModelRecipe, PreparedText, DecoderOnly]):
     ) -> None:
         if asked.start_from:
             config = read_config(asked.start_from, "language-model")
-            model.load_state_dict(build_language_model(config, asked.start_from / "model.safetensors").state_dict())
+            model.load_state_dict(load_decoder_only(config, asked.start_from / "model.safetensors").state_dict())
             return
-        draw_weights(model, recipe.training.seed, recipe.initialise.residual_scale)
+        init_weights(model, recipe.training.seed, recipe.initialise.residual_scale)
         if recipe.model.embeddings is None:
             return
-        vectors, tokenizer = check_vectors(recipe.model.embeddings, recipe.model.d_model), prepared.tokenizer
+        vectors, tokenizer = open_vectors(recipe.model.embeddings, recipe.model.d_model), prepared.tokenizer
         learnt = prepared.train.ids[prepared.train.ids >= 0]
         counts = count_ids(learnt, tokenizer.vocab_size)
-        rows = Embedding("embedding", "text", model.embedding.weight, tokenizer, counts)
-        start_embeddings([rows], vectors, asked.folder / DATA, asked.talk)
+        rows = EmbeddingMatrix("embedding", "text", model.embedding.weight, tokenizer, counts)
+        init_embeddings([rows], vectors, asked.folder / DATA, asked.log)
 
     def task(
         self, recipe: LanguageModelRecipe, prepared: PreparedText, model: DecoderOnly, folder: Path
@@ -160,7 +160,7 @@ class _LanguageModel(Subject[LanguageModelRecipe, PreparedText, DecoderOnly]):
         self, recipe: LanguageModelRecipe, model: DecoderOnly, optimizer: torch.optim.Optimizer, folder: Path
     ) -> None:
         if recipe.model.freeze_embeddings and recipe.model.embeddings is not None:
-            freeze_rows(model, optimizer, read_matched(folder / DATA))
+            freeze_rows(model, optimizer, read_matched_rows(folder / DATA))
 
     def fitting_tokens(self, recipe: LanguageModelRecipe, dtype: torch.dtype, device: torch.device) -> int:
         training, context = recipe.training, recipe.model.max_positions

@@ -8,32 +8,32 @@ import numpy
 import torch
 
 from pellucid.errors import UsageError
-from pellucid.generation.config import LONGEST_SPLIT, SHORTEST_SPLIT
+from pellucid.generation.generation_config import LONGEST_SPLIT, SHORTEST_SPLIT
 from pellucid.models.encoder_decoder import EncoderDecoder
-from pellucid.models.initialise import draw_weights, pass_through_cross_attention, tell_lexicon
-from pellucid.models.model_files import build_translator_model
+from pellucid.models.initialise import init_from_lexicon, init_identity_cross_attention, init_weights
+from pellucid.models.weights import load_encoder_decoder
 from pellucid.storage.checkpoints import latest_checkpoint
 from pellucid.storage.model_folder import read_config, write_config, write_json
-from pellucid.training.adapt import adapt, expected_tokens
+from pellucid.training.adapt_translator import adapt_translator, estimate_tokens
 from pellucid.training.memory_fit import check_fits, fit_micro_batch
 from pellucid.training.precision import training_dtype
-from pellucid.training.prepare import (
-    Prepared,
-    prepare,
-    read_prepared,
+from pellucid.training.prepare_pairs import (
+    PreparedPairs,
+    prepare_pairs,
+    read_prepared_pairs,
     read_tokenizers,
     token_counts,
     write_tokenizers,
 )
 from pellucid.training.pretrained_embeddings import (
-    check_vectors,
-    embeddings_of_translator,
     freeze_rows,
-    read_matched,
-    start_embeddings,
+    init_embeddings,
+    open_vectors,
+    read_matched_rows,
+    translator_embeddings,
 )
 from pellucid.training.recipe import TranslatorRecipe
-from pellucid.training.sitting import DATA, Asked, Order, Subject, Talk, say_what_is_not_read, sitting
+from pellucid.training.sitting import DATA, Asked, Log, Order, Subject, say_what_is_not_read, sitting
 from pellucid.training.state import Step
 from pellucid.training.translation_task import TranslationTask
 
@@ -58,7 +58,7 @@ def train_translator(
     resume: bool = False,
     overwrite: bool = False,
     device: str = "auto",
-    talk: Talk = lambda text: None,
+    log: Log = lambda text: None,
 ) -> Iterator[Step]:
     """Train a translator; return a generator of its steps. The model is in `out` when it ends.
 
@@ -83,11 +83,11 @@ def train_translator(
         UserError: for bad settings, unreadable or ruinous text, a folder that is not free, a full disk, non-finite
             loss.
     """
-    order = Order(sources, out, recipe, minutes, steps, settings, valid, start_from, resume, overwrite, device, talk)
+    order = Order(sources, out, recipe, minutes, steps, settings, valid, start_from, resume, overwrite, device, log)
     return sitting(_Translator((source_lang, target_lang)), order)
 
 
-class _Translator(Subject[TranslatorRecipe, Prepared, EncoderDecoder]):
+class _Translator(Subject[TranslatorRecipe, PreparedPairs, EncoderDecoder]):
     """What is particular to training a translator.
 
     Args:
@@ -102,46 +102,46 @@ class _Translator(Subject[TranslatorRecipe, Prepared, EncoderDecoder]):
     def check(self, asked: Asked[TranslatorRecipe]) -> None:
         chosen, goes_on = asked.recipe, asked.resume and latest_checkpoint(asked.folder) is not None
         if chosen.model.embeddings is not None and not goes_on:
-            check_vectors(chosen.model.embeddings, chosen.model.d_model)
+            open_vectors(chosen.model.embeddings, chosen.model.d_model)
         vocab_size = chosen.tokenizer.vocab_size or 0
         averaged = chosen.training.average_decay is not None
         check_fits(chosen.model, (vocab_size, vocab_size), averaged, asked.device)
 
-    def prepare(self, asked: Asked[TranslatorRecipe], folder: Path) -> None:
-        prepare(
+    def prepare_pairs(self, asked: Asked[TranslatorRecipe], folder: Path) -> None:
+        prepare_pairs(
             asked.sources,
             folder,
             asked.recipe,
             valid=asked.valid,
             languages=self.languages,
             tokenizers=read_tokenizers(asked.start_from) if asked.start_from else None,
-            talk=asked.talk,
+            log=asked.log,
         )
 
-    def read(self, folder: Path, recipe: TranslatorRecipe) -> Prepared:
-        return read_prepared(folder, recipe)
+    def read(self, folder: Path, recipe: TranslatorRecipe) -> PreparedPairs:
+        return read_prepared_pairs(folder, recipe)
 
-    def choose(self, asked: Asked[TranslatorRecipe], prepared: Prepared, seconds: float) -> TranslatorRecipe:
+    def choose(self, asked: Asked[TranslatorRecipe], prepared: PreparedPairs, seconds: float) -> TranslatorRecipe:
         recipe = asked.recipe
         dtype = training_dtype(recipe.training.precision, asked.device)
-        tokens = expected_tokens(recipe, seconds, asked.device, dtype)
+        tokens = estimate_tokens(recipe, seconds, asked.device, dtype)
         fixed = asked.given | ({"model.d_model"} if asked.start_from or recipe.model.embeddings else set())
-        recipe, said = adapt(recipe, fixed, tokens, int(prepared.train.target.lengths.sum()))
+        recipe, said = adapt_translator(recipe, fixed, tokens, int(prepared.train.target.lengths.sum()))
         for line in said:
-            asked.talk(line)
+            asked.log(line)
         return recipe
 
-    def write_head(self, asked: Asked[TranslatorRecipe], recipe: TranslatorRecipe, prepared: Prepared) -> None:
+    def write_head(self, asked: Asked[TranslatorRecipe], recipe: TranslatorRecipe, prepared: PreparedPairs) -> None:
         _write_head(asked.folder, recipe, prepared, asked.begun)
 
-    def model(self, recipe: TranslatorRecipe, prepared: Prepared, device: torch.device) -> EncoderDecoder:
+    def model(self, recipe: TranslatorRecipe, prepared: PreparedPairs, device: torch.device) -> EncoderDecoder:
         tokenizers = prepared.tokenizers
         sizes = (tokenizers.source.vocab_size, tokenizers.target.vocab_size)
         check_fits(recipe.model, sizes, recipe.training.average_decay is not None, device)
         return EncoderDecoder(recipe.model, *sizes, tokenizers.source.pad_id)
 
     def first_weights(
-        self, asked: Asked[TranslatorRecipe], recipe: TranslatorRecipe, prepared: Prepared, model: EncoderDecoder
+        self, asked: Asked[TranslatorRecipe], recipe: TranslatorRecipe, prepared: PreparedPairs, model: EncoderDecoder
     ) -> None:
         if asked.start_from:
             _take_weights(model, asked.start_from)
@@ -150,11 +150,11 @@ class _Translator(Subject[TranslatorRecipe, Prepared, EncoderDecoder]):
             _start_from_vectors(model, recipe, prepared, asked)
 
     def task(
-        self, recipe: TranslatorRecipe, prepared: Prepared, model: EncoderDecoder, folder: Path
+        self, recipe: TranslatorRecipe, prepared: PreparedPairs, model: EncoderDecoder, folder: Path
     ) -> TranslationTask:
         return TranslationTask(recipe.training, model, prepared, folder)
 
-    def check_same_text(self, asked: Asked[TranslatorRecipe], prepared: Prepared) -> None:
+    def check_same_text(self, asked: Asked[TranslatorRecipe], prepared: PreparedPairs) -> None:
         say_what_is_not_read(asked, prepared.report)
         sides = zip(("source", "target"), self.languages, prepared.report["languages"], strict=True)
         for side, given, recorded in sides:
@@ -169,14 +169,14 @@ class _Translator(Subject[TranslatorRecipe, Prepared, EncoderDecoder]):
         self, recipe: TranslatorRecipe, model: EncoderDecoder, optimizer: torch.optim.Optimizer, folder: Path
     ) -> None:
         if recipe.model.freeze_embeddings and recipe.model.embeddings is not None:
-            freeze_rows(model, optimizer, read_matched(folder / DATA))
+            freeze_rows(model, optimizer, read_matched_rows(folder / DATA))
 
     def fitting_tokens(self, recipe: TranslatorRecipe, dtype: torch.dtype, device: torch.device) -> int:
         training = recipe.training
         return fit_micro_batch(recipe.model, training.batch_tokens, training.max_tokens, dtype, device)
 
 
-def _write_head(folder: Path, recipe: TranslatorRecipe, prepared: Prepared, begun: Mapping[str, Any]) -> None:
+def _write_head(folder: Path, recipe: TranslatorRecipe, prepared: PreparedPairs, begun: Mapping[str, Any]) -> None:
     """Write what makes the folder a model but for its weights."""
     write_tokenizers(folder, prepared.tokenizers)
     generation = recipe.generation.model_dump()
@@ -203,26 +203,26 @@ def _write_head(folder: Path, recipe: TranslatorRecipe, prepared: Prepared, begu
     write_config(folder, "translator", fields)
 
 
-def _first_weights(model: EncoderDecoder, recipe: TranslatorRecipe, prepared: Prepared) -> None:
+def _first_weights(model: EncoderDecoder, recipe: TranslatorRecipe, prepared: PreparedPairs) -> None:
     seed = recipe.training.seed
-    draw_weights(model, seed, recipe.initialise.residual_scale)
-    if recipe.initialise.pass_through:
-        pass_through_cross_attention(model, seed)
-    if recipe.initialise.lexical and prepared.lexicon is not None:
-        tell_lexicon(model, prepared.lexicon, *token_counts(prepared.train))
+    init_weights(model, seed, recipe.initialise.residual_scale)
+    if recipe.initialise.identity_cross_attention:
+        init_identity_cross_attention(model, seed)
+    if recipe.initialise.from_lexicon and prepared.lexicon is not None:
+        init_from_lexicon(model, prepared.lexicon, *token_counts(prepared.train))
 
 
 def _start_from_vectors(
-    model: EncoderDecoder, recipe: TranslatorRecipe, prepared: Prepared, asked: Asked[TranslatorRecipe]
+    model: EncoderDecoder, recipe: TranslatorRecipe, prepared: PreparedPairs, asked: Asked[TranslatorRecipe]
 ) -> None:
     if recipe.model.embeddings is None:
         return
-    vectors = check_vectors(recipe.model.embeddings, recipe.model.d_model)
+    vectors = open_vectors(recipe.model.embeddings, recipe.model.d_model)
     both = (prepared.tokenizers.source, prepared.tokenizers.target)
-    embeddings = embeddings_of_translator(model, both, token_counts(prepared.train))
-    start_embeddings(embeddings, vectors, asked.folder / DATA, asked.talk)
+    embeddings = translator_embeddings(model, both, token_counts(prepared.train))
+    init_embeddings(embeddings, vectors, asked.folder / DATA, asked.log)
 
 
 def _take_weights(model: EncoderDecoder, folder: Path) -> None:
-    finished = build_translator_model(read_config(folder, "translator"), folder / "model.safetensors")
+    finished = load_encoder_decoder(read_config(folder, "translator"), folder / "model.safetensors")
     model.load_state_dict(finished.state_dict())

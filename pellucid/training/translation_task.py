@@ -8,18 +8,18 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pellucid.evaluation.corpus_scores import score_translations
+from pellucid.evaluation.translation_metrics import score_translations
 from pellucid.generation.load_translator import as_described
-from pellucid.layers.taps import Only, Tap, keep
+from pellucid.layers.taps import SelectiveTap, Tap, keep
 from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.training.batches import PairBatch, split_batch
-from pellucid.training.config import TrainingConfig
+from pellucid.training.config import TranslatorTrainingConfig
 from pellucid.training.loss import cross_entropy, guided_alignment
-from pellucid.training.pairs_on_disk import posteriors
+from pellucid.training.pair_dataset import posteriors
 from pellucid.training.precision import autocast, training_dtype
-from pellucid.training.prepare import Prepared
+from pellucid.training.prepare_pairs import PreparedPairs
 from pellucid.training.schedule import guided_weight
-from pellucid.training.task import BatchLoss, Judged
+from pellucid.training.task import BatchLoss, Metrics
 
 __all__ = ["VALIDATION_TOKENS", "TranslationTask"]
 
@@ -36,7 +36,9 @@ class TranslationTask:
         folder: of the model, which says how it translates.
     """
 
-    def __init__(self, config: TrainingConfig, model: EncoderDecoder, prepared: Prepared, folder: Path) -> None:
+    def __init__(
+        self, config: TranslatorTrainingConfig, model: EncoderDecoder, prepared: PreparedPairs, folder: Path
+    ) -> None:
         self.config = config
         self.model = model
         self.prepared = prepared
@@ -65,9 +67,9 @@ class TranslationTask:
         tap = _attention_of(self.config.guided_layer, weights) if guided else keep
         with autocast(self.dtype, self.device):
             states = self._decode(batch.source, batch.target_in, tap)
-        asked = batch.target_out != self.model.pad_id
+        predicted = batch.target_out != self.model.pad_id
         matrix, smoothing = self.model.output_embedding.weight, self.config.label_smoothing
-        loss, plain = cross_entropy(states[asked], matrix, batch.target_out[asked], smoothing, self.dtype)
+        loss, plain = cross_entropy(states[predicted], matrix, batch.target_out[predicted], smoothing, self.dtype)
         if not guided:
             return BatchLoss(loss, float(plain))
         assert self.lexicon is not None
@@ -82,21 +84,21 @@ class TranslationTask:
         with torch.no_grad():
             for pairs in valid.plan(VALIDATION_TOKENS, 0):
                 batch = valid.batch(pairs, 0, self.device)
-                asked = batch.target_out != self.model.pad_id
+                predicted = batch.target_out != self.model.pad_id
                 with autocast(self.dtype, self.device):
                     states = self.model.decode(batch.target_in, self.model.encode(batch.source))
                 matrix = self.model.output_embedding.weight
-                _, loss = cross_entropy(states[asked], matrix, batch.target_out[asked], 0.0, self.dtype)
+                _, loss = cross_entropy(states[predicted], matrix, batch.target_out[predicted], 0.0, self.dtype)
                 total += float(loss)
                 tokens += batch.target_tokens
         return total / tokens
 
-    def judge(self, loss: float, validations: int) -> Judged:
+    def measure(self, loss: float, validations: int) -> Metrics:
         """Translate the first validation sentences greedily: BLEU, chrF, and one of them to look at."""
         prepared = self.prepared
         count = min(self.config.validation_sentences, len(prepared.valid_text))
         if not count:
-            return Judged()
+            return Metrics()
         sources, references = zip(*prepared.valid_text[:count], strict=True)
         # As `pellucid evaluate` does, but for the width of the beam: text in, text out, placeholders in their places.
         translator = as_described(self.folder, self.model, prepared.tokenizers.source, prepared.tokenizers.target)
@@ -104,18 +106,18 @@ class TranslationTask:
             translations = [found.text for found in translator.translate(sources, beam=1, n_best=1)]
         scores = score_translations(translations, references, prepared.report["languages"][1])
         shown = validations % count
-        sample = {"source": sources[shown], "now": translations[shown], "reference": references[shown]}
-        return Judged(scores.bleu, scores.chrf, sample=sample)
+        sample = {"source": sources[shown], "translation": translations[shown], "reference": references[shown]}
+        return Metrics(scores.bleu, scores.chrf, sample=sample)
 
     def _decoded(self, source: Tensor, target: Tensor, tap: Tap) -> Tensor:
         return self.model.decode(target, self.model.encode(source, tap), tap)
 
 
-def _attention_of(layer: int, weights: list[Tensor]) -> Only:
+def _attention_of(layer: int, weights: list[Tensor]) -> SelectiveTap:
     """Return a tap that keeps the cross-attention weights of one decoder layer."""
 
     def note(name: str, x: Tensor) -> Tensor:
         weights.append(x)
         return x
 
-    return Only([f"decoder.{layer}.cross_attention.weights"], note)
+    return SelectiveTap([f"decoder.{layer}.cross_attention.weights"], note)

@@ -8,55 +8,55 @@ import torch
 from torch import Tensor
 
 from pellucid.claims import Evidence, find_claims, run_claim
-from pellucid.claims.attention import a01_shown_is_computed as a1
+from pellucid.claims.ablations.no_residual import WithoutResidual, without_residual
+from pellucid.claims.attention import a01_attention_formula as a1
 from pellucid.claims.attention import a02_rows_are_distributions as a2
 from pellucid.claims.attention import a03_dimension_by_dimension as a3
-from pellucid.claims.attention import a04_mutual as a4
-from pellucid.claims.attention import a05_narcissism as a5
-from pellucid.claims.heads import h1_many_cost_as_one as h1
-from pellucid.claims.masks import k1_no_looking_ahead as k1
+from pellucid.claims.attention import a04_symmetric_scores as a4
+from pellucid.claims.attention import a05_attending_to_itself as a5
+from pellucid.claims.heads import h1_cost_of_heads as h1
+from pellucid.claims.masks import k1_causal_mask as k1
 from pellucid.claims.masks import k2_minus_infinity as k2
-from pellucid.claims.masks import k4_padding_does_not_leak as k4
+from pellucid.claims.masks import k4_padding as k4
 from pellucid.claims.matrices import m1_shapes as m1
 from pellucid.claims.matrices import m2_linear as m2
 from pellucid.claims.matrices import m3_one_to_one as m3
 from pellucid.claims.matrices import m4_rotate_stretch_rotate as m4
-from pellucid.claims.matrices import m5_order as m5
+from pellucid.claims.matrices import m5_commutativity as m5
 from pellucid.claims.matrices import m6_rank_and_eigenvalues as m6
-from pellucid.claims.positions import p01_sine_and_cosine as p1
-from pellucid.claims.positions import p02_a_code_of_its_own as p2
-from pellucid.claims.positions import p03_moving_is_a_rotation as p3
-from pellucid.claims.positions import p04_dot_product_sees_distance as p4
+from pellucid.claims.positions import p01_sinusoid_formula as p1
+from pellucid.claims.positions import p02_unique_encodings as p2
+from pellucid.claims.positions import p03_shift_is_a_rotation as p3
+from pellucid.claims.positions import p04_dot_product_and_distance as p4
 from pellucid.claims.positions import p05_four_parts_of_a_score as p5
-from pellucid.claims.positions import p08_rotary_sees_offsets as p8
-from pellucid.claims.positions import p09_codes_are_added as p9
-from pellucid.claims.residual import r1_powers as r1
-from pellucid.claims.residual import r2_plus_one as r2
-from pellucid.claims.residual import r3_gradients_reach_the_bottom as r3
-from pellucid.claims.residual import r4_at_least_one as r4
+from pellucid.claims.positions import p08_rotary_offsets as p8
+from pellucid.claims.positions import p09_encodings_are_added as p9
+from pellucid.claims.residual import r1_powers_of_a_factor as r1
+from pellucid.claims.residual import r2_jacobian_plus_identity as r2
+from pellucid.claims.residual import r3_gradient_at_the_bottom as r3
+from pellucid.claims.residual import r4_factor_at_least_one as r4
 from pellucid.claims.scaling import s1_variance_grows as s1
-from pellucid.claims.scaling import s2_scaled_back_to_one as s2
+from pellucid.claims.scaling import s2_variance_after_scaling as s2
 from pellucid.claims.scaling import s3_softmax_derivative as s3
-from pellucid.claims.scaling import s4_the_usual_figures as s4
-from pellucid.claims.scaling import s5_unscaled_scores_kill_the_gradient as s5
-from pellucid.claims.specimens import everyone, small_translator
+from pellucid.claims.scaling import s4_softmax_example as s4
+from pellucid.claims.scaling import s5_saturated_softmax as s5
+from pellucid.claims.small_models import no_mask, small_translator
 from pellucid.claims.training import t1_teacher_forcing as t1
-from pellucid.claims.training import t4_cache_equals_no_cache as t4
-from pellucid.claims.variations.no_residual import WithoutResidual, without_residual
-from pellucid.claims.words import e01_row_is_one_hot as e1
+from pellucid.claims.training import t4_cached_decoding as t4
+from pellucid.claims.words import e01_lookup_is_one_hot_product as e1
 from pellucid.claims.words import e02_cbow_is_a_centroid as e2
-from pellucid.claims.words import e03_cbow_learns_the_middle as e3
-from pellucid.claims.words import e04_scores_without_bound as e4
-from pellucid.claims.words import e07_error_reaches_rows_used as e7
+from pellucid.claims.words import e03_cbow_predicts_the_middle as e3
+from pellucid.claims.words import e04_unbounded_scores as e4
+from pellucid.claims.words import e07_gradient_of_used_rows as e7
 from pellucid.claims.words import e09_ids_carry_no_meaning as e9
-from pellucid.claims.words import e11_axes_mean_nothing as e11
+from pellucid.claims.words import e11_meaning_of_dimensions as e11
 from pellucid.demo.micro_world import MicroStep, micro_step
-from pellucid.inspection.labelled import Axis, LabelledArray
-from pellucid.inspection.score_parts import FOUR_PARTS, ScoreParts
+from pellucid.inspection.labelled_array import Axis, LabelledArray
+from pellucid.inspection.score_decomposition import FOUR_PARTS, ScoreDecomposition
 from pellucid.layers.attention import attend
 from pellucid.layers.embeddings import TokenEmbedding
 from pellucid.layers.positions import sinusoids
-from pellucid.layers.rotary import Rotary, frequencies
+from pellucid.layers.rotary import Rotary, rotary_frequencies
 from pellucid.layers.taps import Tap, keep
 from pellucid.models.encoder_decoder import EncoderDecoder
 
@@ -134,7 +134,7 @@ def normal_and_shear() -> list[numpy.ndarray]:
 
 
 def by_squares(x: Tensor, positions: Tensor) -> Tensor:
-    turned: Tensor = Rotary(frequencies(x.shape[-1], 10_000.0))(x, positions**2)
+    turned: Tensor = Rotary(rotary_frequencies(x.shape[-1], 10_000.0))(x, positions**2)
     return turned
 
 
@@ -210,7 +210,7 @@ def mutations() -> dict[str, Callable[[], Evidence]]:
         "R2 without the sum": lambda: r2.measure(1, WithoutResidual),
         "R3 without the sum": lambda: r3.measure([1, 2, 3], without_residual),
         "R4 a part that only adds": lambda: r4.measure(1, {"block": 2 * torch.eye(32)}),
-        "K1 no mask": lambda: k1.measure(1, everyone(8)),
+        "K1 no mask": lambda: k1.measure(1, no_mask(8)),
         "K2 zeroed afterwards": lambda: k2.measure(1, k2.zeroed_after),
         "K4 padding is a token": lambda: k4.measure(1, pad_id=-1),
         "T1 the target leaks": lambda: t1.measure(1, SeesTheFuture()),  # type: ignore[arg-type]
@@ -245,10 +245,10 @@ def test_ids_that_know_the_classes_are_found_out() -> None:
     assert claim.rule.judge(told.numbers).verdict != KNOWN["E9"]
 
 
-def split_of(scores: numpy.ndarray, *parts: numpy.ndarray) -> ScoreParts:
+def split_of(scores: numpy.ndarray, *parts: numpy.ndarray) -> ScoreDecomposition:
     axes = tuple(Axis(name, tuple(map(str, range(n)))) for name, n in zip(AXES, scores.shape, strict=True))
     labelled = [LabelledArray("scores", values, axes, "nats", "") for values in (scores, *parts)]
-    return ScoreParts(dict(zip(FOUR_PARTS, labelled[1:], strict=True)), labelled[0], "")
+    return ScoreDecomposition(dict(zip(FOUR_PARTS, labelled[1:], strict=True)), labelled[0], "")
 
 
 def test_a_part_of_a_score_that_is_forgotten_is_found_out() -> None:

@@ -12,8 +12,8 @@ import torch
 from pellucid.claims import all_claims, find_claims, run_claim
 from pellucid.claims.claim import FIRST_SEED, Budget
 from pellucid.claims.demo_translator import demo_translator
-from pellucid.claims.partners import partners_found
-from pellucid.claims.training import t5_meanings_become_aligned
+from pellucid.claims.training import t5_aligned_meanings
+from pellucid.claims.translation_retrieval import measure_retrieval
 from tests.claims.test_exact_claims import KNOWN
 
 TRAINED = {
@@ -54,10 +54,10 @@ def test_every_claim_is_in_the_quick_lab_of_the_tests() -> None:
 
 def test_a_translator_that_was_not_trained_aligns_nothing() -> None:
     (claim,) = find_claims(["T5"])
-    evidence = t5_meanings_become_aligned.measure(Budget(seeds=2, size=50), FIRST_SEED)
+    evidence = t5_aligned_meanings.measure(Budget(seeds=2, size=50), FIRST_SEED)
     assert claim.rule.judge(evidence.numbers).verdict == "refuted"
 
 
 def test_a_rotation_learnt_from_pairs_that_are_none_finds_no_partners() -> None:
     trained = demo_translator(150, FIRST_SEED)
-    assert partners_found(trained, 100, shuffled=True).turned < 0.1 < partners_found(trained, 100).turned
+    assert measure_retrieval(trained, 100, shuffled=True).turned < 0.1 < measure_retrieval(trained, 100).turned

@@ -5,37 +5,37 @@ from collections.abc import Mapping
 
 import pytest
 
-from pellucid.claims import Claim, Criterion, Measured, Rule, all_claims
+from pellucid.claims import Claim, Criterion, Estimate, Rule, all_claims
 from pellucid.claims.bilingual import Text
-from pellucid.claims.evidence import exactly, over_seeds
+from pellucid.claims.evidence import exact_values, mean_over_seeds
 from pellucid.claims.rules import at_least, at_most
 
 WHY = Text("because", "因为")
 CLAIMS = all_claims()
 
 
-def spread(value: float, reach: float) -> dict[str, Measured]:
-    return {"x": Measured(value, value - reach, value + reach, 5)}
+def spread(value: float, reach: float) -> dict[str, Estimate]:
+    return {"x": Estimate(value, value - reach, value + reach, 5)}
 
 
 @pytest.mark.parametrize(
     ("numbers", "verdict"),
     [
-        (exactly(x=1), "holds"),
-        (exactly(x=2), "holds"),
-        (exactly(x=2.5), "not-settled"),
-        (exactly(x=3.5), "refuted"),
-        (exactly(x=math.nan), "not-settled"),
+        (exact_values(x=1), "holds"),
+        (exact_values(x=2), "holds"),
+        (exact_values(x=2.5), "not-settled"),
+        (exact_values(x=3.5), "refuted"),
+        (exact_values(x=math.nan), "not-settled"),
         (spread(1, 0.5), "holds"),
         (spread(1.9, 0.5), "not-settled"),
         (spread(3.2, 0.5), "not-settled"),
         (spread(4, 0.5), "refuted"),
-        ({"x": over_seeds([1.0])}, "not-settled"),
+        ({"x": mean_over_seeds([1.0])}, "not-settled"),
     ],
 )
-def test_a_verdict_needs_the_whole_interval(numbers: Mapping[str, Measured], verdict: str) -> None:
+def test_a_verdict_needs_the_whole_interval(numbers: Mapping[str, Estimate], verdict: str) -> None:
     assert Rule((at_most("x", 2, WHY, fails_at=3),)).judge(numbers).verdict == verdict
-    turned = {name: Measured(-m.value, -m.high, -m.low, m.n) for name, m in numbers.items()}
+    turned = {name: Estimate(-m.value, -m.high, -m.low, m.n) for name, m in numbers.items()}
     assert Rule((at_least("x", -2, WHY, fails_at=-3),)).judge(turned).verdict == verdict
 
 
@@ -53,23 +53,23 @@ def test_a_verdict_needs_the_whole_interval(numbers: Mapping[str, Measured], ver
 def test_a_condition_is_measured_on_both_sides(within: float, outside: float, verdict: str) -> None:
     tests = at_most("within", 2, WHY, fails_at=3), at_most("outside", 2, WHY, fails_at=3)
     rule = Rule(holds=tests[:1], beyond=tests[1:], condition=WHY)
-    ruling = rule.judge(exactly(within=within, outside=outside))
+    ruling = rule.judge(exact_values(within=within, outside=outside))
     assert ruling.verdict == verdict
     assert [one.beyond for one in ruling.judged] == [False, True]
 
 
 def test_the_interval_over_seeds_is_students() -> None:
-    mean = over_seeds([1.0, 2.0, 3.0])
+    mean = mean_over_seeds([1.0, 2.0, 3.0])
     assert mean.value == 2 and mean.n == 3
     assert mean.high - 2 == pytest.approx(4.303 / math.sqrt(3))  # deviation 1, two degrees of freedom
 
 
-def number_at(test: Criterion, stated: bool) -> Measured:
+def number_at(test: Criterion, stated: bool) -> Estimate:
     """A number well on the side of the statement, or on the other."""
     edge = test.threshold if stated else test.fails_at
     away = (-1 if test.relation == "at most" else 1) * (1 if stated else -1)
     value = edge + away * (1 + abs(edge))
-    return Measured(value, value, value, 3)
+    return Estimate(value, value, value, 3)
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
@@ -79,5 +79,5 @@ def test_evidence_of_the_opposite_gives_another_verdict(claim: Claim) -> None:
     for test in claim.rule.tests:
         opposite = claim.rule.judge({**stated, test.number: number_at(test, False)}).verdict
         assert opposite == ("holds-if" if test in claim.rule.beyond else "refuted")
-        unsure = Measured(0.0, -math.inf, math.inf, 1)
+        unsure = Estimate(0.0, -math.inf, math.inf, 1)
         assert claim.rule.judge({**stated, test.number: unsure}).verdict == "not-settled"

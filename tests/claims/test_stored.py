@@ -7,8 +7,8 @@ from pathlib import Path
 
 from pellucid.claims import Rule, find_claims, run_claims
 from pellucid.claims.bilingual import Text
-from pellucid.claims.evidence import Evidence, Figure, Measured, exactly
-from pellucid.claims.lab import Outcome, judged_outcome
+from pellucid.claims.evidence import Estimate, Evidence, Figure, exact_values
+from pellucid.claims.lab import Outcome, judge_outcome
 from pellucid.claims.report import markdown
 from pellucid.claims.rules import at_most
 from pellucid.claims.stored import read_outcomes, write_outcomes
@@ -28,11 +28,11 @@ def test_numbers_that_are_not_finite_come_back(tmp_path: Path) -> None:
     (claim,) = find_claims(["M5"])
     (outcome,) = run_claims([claim], quick=True)
     assert outcome.evidence is not None
-    odd = {name: Measured(math.nan, -math.inf, math.inf, 1) for name in outcome.evidence.numbers}
+    odd = {name: Estimate(math.nan, -math.inf, math.inf, 1) for name in outcome.evidence.numbers}
     evidence = dataclasses.replace(
         outcome.evidence, numbers=odd, records=[{"x": math.inf, "many": [1.0, math.nan], "none": None, "name": "inf"}]
     )
-    stored = judged_outcome(claim, evidence, None, quick=True, seed=3, seconds=1.5)
+    stored = judge_outcome(claim, evidence, None, quick=True, seed=3, seconds=1.5)
     write_outcomes(tmp_path / "o.jsonl", [stored])
     (again,) = read_outcomes(tmp_path / "o.jsonl")
     assert again.verdict == "not-settled" and again.seed == 3 and again.quick and again.evidence is not None
@@ -52,7 +52,7 @@ def test_no_verdict_is_stored(tmp_path: Path) -> None:
     assert "verdict" not in stored
     impossible = Rule((at_most(outcomes[0].judged[0].test.number, -1.0, Text("never", "不会")),))
     changed = dataclasses.replace(outcomes[0].claim, rule=impossible)
-    again = judged_outcome(changed, outcomes[0].evidence, None, quick=True, seed=1, seconds=0.0)
+    again = judge_outcome(changed, outcomes[0].evidence, None, quick=True, seed=1, seconds=0.0)
     assert again.verdict == "refuted" != outcomes[0].verdict
 
 
@@ -64,11 +64,11 @@ def test_a_shrunken_training_cannot_refute() -> None:
         (exact, True, "refuted"),
     ):
         against = {
-            test.number: exactly(x=test.fails_at + (1 if test.relation == "at most" else -1))["x"]
+            test.number: exact_values(x=test.fails_at + (1 if test.relation == "at most" else -1))["x"]
             for test in claim.rule.tests
         }
         evidence = Evidence(against, [{"x": 1, "y": 1}], Figure("line", "x", "y"))
-        found = judged_outcome(claim, evidence, None, quick=quick, seed=1, seconds=0.0)
+        found = judge_outcome(claim, evidence, None, quick=quick, seed=1, seconds=0.0)
         assert found.verdict == verdict
         assert found.judged[0].passed is False
 

@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pellucid.cli.alignment_drawing import draw_alignment
-from pellucid.cli.console import width
+from pellucid.cli.console import display_width
 from pellucid.demo.language import generate
 
 
@@ -42,6 +42,6 @@ def test_nothing_gives_nothing() -> None:
 def test_every_true_link_is_drawn_and_no_line_is_too_long(seed: int, columns: int) -> None:
     pair = generate(1, seed)[0]
     lines = draw_alignment(pair.source_words, pair.target_words, dict.fromkeys(pair.alignment, 1.0), columns)
-    assert max(map(width, lines)) <= columns
-    shaded = sum(width(pair.source_words[i]) for i, _ in pair.alignment)
+    assert max(map(display_width, lines)) <= columns
+    shaded = sum(display_width(pair.source_words[i]) for i, _ in pair.alignment)
     assert sum(line.count("█") for line in lines) == shaded

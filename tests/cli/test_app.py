@@ -37,7 +37,7 @@ def probe(
             raise BrokenPipeError
         case "code":
             return 1
-    console.say("talk")
+    console.log("talk")
     console.data(f"{beam} {flags.device} {flags.precision} {flags.threads}")
     return None
 

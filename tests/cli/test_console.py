@@ -55,7 +55,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
 
 def test_data_is_stdout_and_talk_is_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     console.data("[bold]好[/bold]")
-    console.say("[red]talk")
+    console.log("[red]talk")
     console.warn("careful")
     assert capsys.readouterr() == ("[bold]好[/bold]\n", "[red]talk\nwarning: careful\n")
 
@@ -63,7 +63,7 @@ def test_data_is_stdout_and_talk_is_stderr(capsys: pytest.CaptureFixture[str]) -
 def test_quiet_silences_talk_only(capsys: pytest.CaptureFixture[str]) -> None:
     console.set_quiet(True)
     console.data("data")
-    console.say("talk")
+    console.log("talk")
     console.warn("careful")
     console.error(UserError("wrong"))
     assert capsys.readouterr() == ("data\n", "warning: careful\nerror: wrong\n")
@@ -95,12 +95,12 @@ def test_columns_line_up_with_chinese_in_them(capsys: pytest.CaptureFixture[str]
 
 
 def test_tables_may_be_empty_or_headless() -> None:
-    assert console.table_lines(["a", "b"], []) == ["a  b", "─  ─"]
-    assert console.table_lines(["", ""], [["x", 1.23456], ["yy", True]]) == ["x   1.235", "yy    yes"]
+    assert console.format_table(["a", "b"], []) == ["a  b", "─  ─"]
+    assert console.format_table(["", ""], [["x", 1.23456], ["yy", True]]) == ["x   1.235", "yy    yes"]
 
 
 def test_widths_are_those_of_a_terminal() -> None:
-    assert [console.width(text) for text in ("", "abc", "好", "é", "e\u0301")] == [0, 3, 2, 1, 1]
+    assert [console.display_width(text) for text in ("", "abc", "好", "é", "e\u0301")] == [0, 3, 2, 1, 1]
 
 
 def test_short_work_shows_no_progress(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
@@ -157,7 +157,7 @@ def test_a_terminal_gets_a_bar_and_talk_above_it(clock: Clock, terminal: Termina
     with terminal, console.progress("Reading [x]", 10, "lines") as work:
         clock.seconds = 2
         work.update(4, note="half")
-        console.say("talk [bold]")
+        console.log("talk [bold]")
     shown = terminal.getvalue()
     assert "Reading [x]" in shown and "4 / 10 lines" in shown and "half" in shown
     assert "talk [bold]\n" in shown.replace("\r", "")
@@ -171,7 +171,7 @@ def test_a_bar_goes_away_when_the_work_fails(clock: Clock, terminal: Terminal) -
         raise RuntimeError
     before = terminal.getvalue()
     with terminal:
-        console.say("after")
+        console.log("after")
     assert "Reading" in before
     assert terminal.getvalue() == before + "after\n"
 

@@ -8,7 +8,7 @@ from pellucid.cli import demo as command
 from pellucid.cli.app import main
 from pellucid.cli.demo import demo
 from pellucid.demo.language import DemoData, DemoPair, split
-from pellucid.generation.alignment import Link
+from pellucid.generation.attention_alignment import AlignmentLink
 from pellucid.generation.translation import Alternative, Translation
 
 SMALL = [
@@ -29,7 +29,7 @@ def small_language(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> DemoData:
 
 def translation(pair: DemoPair, text: str | None = None) -> Translation:
     """Return the pair's target as if a model that looks right had made it, or another text."""
-    links = tuple(Link(i, j, 1.0) for i, j in pair.alignment)
+    links = tuple(AlignmentLink(i, j, 1.0) for i, j in pair.alignment)
     tokens = tuple("▁" + word if word.isalnum() else word for word in pair.target_words)
     return Translation((Alternative(text or pair.target, -0.1, -0.5, 5),), pair.source_words, tokens, links)
 

@@ -28,8 +28,8 @@ def test_it_exits_0_if_training_would_take_the_text_and_1_if_not(
     assert main(["doctor", str(good)]) == 0
     assert "nothing to report" in capsys.readouterr().out
     assert main(["doctor", str(bad)]) == 1
-    out, talk = capsys.readouterr()
-    assert f"--> {bad}:2" in out and "hint:" in out and "Training would refuse" in talk
+    out, log = capsys.readouterr()
+    assert f"--> {bad}:2" in out and "hint:" in out and "Training would refuse" in log
     assert main(["doctor", str(bad), "--drop", "encoding"]) == 0
 
 
@@ -37,8 +37,8 @@ def test_json_is_the_promised_form_and_all_that_stdout_holds(bad: Path, run_pell
     done = run_pellucid("doctor", bad, "--json")
     assert done.returncode == 1  # type: ignore[attr-defined]
     report = json.loads(done.stdout)  # type: ignore[attr-defined]
-    assert list(report) == ["files", "pairs", "usable", "problems", "counts"]
-    assert report["problems"][0]["check"] == "encoding" and report["problems"][0]["line"] == 2
+    assert list(report) == ["files", "pairs", "usable", "issues", "counts"]
+    assert report["issues"][0]["check"] == "encoding" and report["issues"][0]["line"] == 2
 
 
 def test_fix_writes_clean_pairs_and_leavings(bad: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,5 +83,5 @@ def test_mistakes_are_said_without_a_traceback(
     good: Path, arguments: list[str], code: int, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["doctor", *(str(good) if word == "GOOD" else word for word in arguments)]) == code
-    talk = capsys.readouterr().err
-    assert said in talk and talk.startswith("error:") and "Traceback" not in talk
+    log = capsys.readouterr().err
+    assert said in log and log.startswith("error:") and "Traceback" not in log

@@ -60,14 +60,24 @@ def test_what_streams_is_the_same(folder: Path, capsys: Captured) -> None:
     assert main(["generate", str(folder), "The cat", "--stream", "--seed", "3", "--json"]) == 0
     *parts, whole = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert "".join(part["text"] for part in parts) == whole["text"]
-    assert whole["finish"] == "length"
+    assert whole["finish_reason"] == "length"
 
 
 def test_json_has_both_probabilities_of_each_token(folder: Path, capsys: Captured) -> None:
     arguments = ["--top-k", "3", "--alternatives", "5", "-n", "4", "--temperature", "0.5", "--json"]
     assert main(["generate", str(folder), "The cat", *arguments]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert set(found) >= {"prompt", "prompt_tokens", "seed", "text", "finish", "stop", "log_prob", "tokens", "warnings"}
+    assert set(found) >= {
+        "prompt",
+        "prompt_tokens",
+        "seed",
+        "text",
+        "finish_reason",
+        "stop",
+        "log_prob",
+        "tokens",
+        "warnings",
+    }
     assert len(found["tokens"]) == 4
     for token in found["tokens"]:
         assert token["log_prob"] < 0 and token["sampling_log_prob"] <= 0

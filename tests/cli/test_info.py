@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from pellucid.cli.info import describe, parameters_by_part
+from pellucid.cli.info import count_parameters_by_part, describe_model
 from pellucid.storage.metrics import append_metrics
 from pellucid.storage.model_folder import write_config, write_json
 from pellucid.storage.tensors import TensorShape, write_tensors
@@ -27,7 +27,7 @@ def model(tmp_path: Path) -> Path:
             "scale": torch.zeros(3),
         },
     )
-    write_json(folder / "report.json", {"data": {"pairs": 27_600, "problems": [{"check": "blank"}]}, "bleu": 33.123456})
+    write_json(folder / "report.json", {"data": {"pairs": 27_600, "issues": [{"check": "blank"}]}, "bleu": 33.123456})
     for step, loss in ((10, 3.5), (20, 2.5), (30, 2.75)):
         append_metrics(folder, {"step": step, "valid_loss": loss})
     append_metrics(folder, {"step": 31, "loss": 2.0})
@@ -35,17 +35,17 @@ def model(tmp_path: Path) -> Path:
 
 
 def test_parameters_are_counted_by_part_over_all_layers(model: Path) -> None:
-    assert describe(model)["parameters"] == {
+    assert describe_model(model)["parameters"] == {
         "encoder.self_attention": 20,
         "scale": 3,
         "target_embedding": 40,
         "total": 63,
     }
-    assert parameters_by_part({"a.0.b.c.weight": TensorShape("F32", (2, 3))}) == {"a.b": 6, "total": 6}
+    assert count_parameters_by_part({"a.0.b.c.weight": TensorShape("F32", (2, 3))}) == {"a.b": 6, "total": 6}
 
 
 def test_the_best_validation_is_found(model: Path) -> None:
-    training = describe(model)["training"]
+    training = describe_model(model)["training"]
     assert training["best"] == {"step": 20, "valid_loss": 2.5}
     assert training["last"] == {"step": 31, "loss": 2.0}
 
@@ -70,7 +70,7 @@ def test_people_read_it(model: Path, run_pellucid: Run) -> None:
 
 def test_programs_read_it(model: Path, run_pellucid: Run) -> None:
     shown = run_pellucid("info", model, "--json")
-    assert json.loads(shown.stdout) == json.loads(json.dumps(describe(model)))
+    assert json.loads(shown.stdout) == json.loads(json.dumps(describe_model(model)))
     assert json.loads(shown.stdout)["report"]["data"]["pairs"] == 27_600
 
 

@@ -50,7 +50,7 @@ def test_json_has_tokens_and_numbers(folder: Path, capsys: Captured) -> None:
     assert weights["name"] == "decoder.1.cross_attention.weights"
     assert [axis["name"] for axis in weights["axes"]] == ["heads", "query", "key"]
     assert sum(weights["values"][0][0]) == pytest.approx(1)
-    assert weights["made_in"].startswith("pellucid/layers/attention.py:")
+    assert weights["code_location"].startswith("pellucid/layers/attention.py:")
 
 
 def test_check_says_how_exactly(folder: Path, capsys: Captured) -> None:
@@ -90,7 +90,7 @@ def test_a_change_and_what_it_does(folder: Path, capsys: Captured) -> None:
     shown = capsys.readouterr()
     lines = shown.out.splitlines()
     assert lines[0].startswith("edit    mask source token 1")
-    assert lines[1].startswith("edit    drop head 2")
+    assert lines[1].startswith("edit    ablate head 2")
     assert [line.split()[0] for line in lines[2:4]] == ["before", "after"]
     assert "difference" in shown.out
     assert "nats" in shown.err

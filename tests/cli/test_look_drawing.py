@@ -3,8 +3,8 @@
 import numpy
 
 from pellucid.cli.look_drawing import draw, draw_table
-from pellucid.inspection.labelled import Axis, LabelledArray
-from pellucid.inspection.view import Table
+from pellucid.inspection.labelled_array import Axis, LabelledArray
+from pellucid.inspection.views.view import ViewTable
 
 
 def array(rows: int, columns: int, unit: str) -> LabelledArray:
@@ -44,8 +44,8 @@ def test_numbers_along_one_axis_are_shortened_too() -> None:
 
 
 def test_a_long_table_is_its_beginning() -> None:
-    lines = draw_table(Table([f"c{i}" for i in range(300)], [[i] * 300 for i in range(5)]))
+    lines = draw_table(ViewTable([f"c{i}" for i in range(300)], [[i] * 300 for i in range(5)]))
     assert lines[0].startswith("the first 60 of 300 columns")
     assert "c59" in "\n".join(lines)
     assert "c60" not in "\n".join(lines)
-    assert draw_table(Table(["a"], [[i] for i in range(1000)]))[0].startswith("the first 200 of 1,000 rows")
+    assert draw_table(ViewTable(["a"], [[i] for i in range(1000)]))[0].startswith("the first 200 of 1,000 rows")

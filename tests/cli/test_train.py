@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pellucid.cli.app import main
-from pellucid.training import prepare, translation_task
+from pellucid.training import prepare_pairs, translation_task
 from pellucid.training.translation_task import TranslationTask
 from tests.training.conftest import SMALL, generated_pairs
 
@@ -57,7 +57,7 @@ def left(folder: Path) -> list[str]:
 def test_before_the_first_step_ctrl_c_breaks_off_at_once_and_keeps_nothing(
     train: Callable[..., int], stopped: Stopping, tmp_path: Path, capsys: Captured, work: str
 ) -> None:
-    stopped(prepare, work)
+    stopped(prepare_pairs, work)
     assert train() == 130
     said = capsys.readouterr().err.splitlines()[-1]
     assert said == "Stopped before the first step: nothing is kept; the same command with --resume starts over."
@@ -70,7 +70,7 @@ def test_a_model_that_shall_be_replaced_outlives_a_stop_before_the_first_step(
 ) -> None:
     assert train() == 0
     before = (tmp_path / "model" / "model.safetensors").read_bytes()
-    stopped(prepare, "fit_lexicon")
+    stopped(prepare_pairs, "fit_lexicon")
     assert train("--overwrite") == 130
     said = capsys.readouterr().err.splitlines()[-1]
     assert f"nothing is kept and {tmp_path / 'model'} stays as it was; the same command starts over" in said

@@ -13,11 +13,11 @@ import pytest
 from pellucid import WordVectors
 from pellucid.cli import console
 from pellucid.cli.app import main
-from pellucid.cli.stopping import Stop
+from pellucid.cli.interrupt import Interrupt
 from pellucid.cli.vector_settings import VectorSettings
 from pellucid.cli.vectors_run import VectorsRun
 from pellucid.storage.model_folder import write_config
-from pellucid.word2vec.config import VectorsConfig
+from pellucid.word_vectors.config import VectorsConfig
 from tests.conftest import ROOT, Run
 
 
@@ -34,7 +34,7 @@ def train(*arguments: object) -> int:
 
 
 def test_every_setting_is_a_flag() -> None:
-    named = {"d" if name == "dimension" else name for name in VectorSettings.__dataclass_fields__}
+    named = {"dim" if name == "dimension" else name for name in VectorSettings.__dataclass_fields__}
     assert named == set(VectorsConfig.model_fields)
 
 
@@ -47,7 +47,7 @@ def test_a_training_leaves_a_folder_and_says_what_it_did(
     assert "1,800 words, 7 different, 7 of them at least 5 times; 200 sentences" in said.err
     assert "pass 2 of 2: loss" in said.err and "words/s" in said.err
     vectors = WordVectors.load(tmp_path / "v")
-    assert (len(vectors), vectors.d) == (7, 8)
+    assert (len(vectors), vectors.dim) == (7, 8)
     assert vectors.counts is not None and vectors.output_vectors is not None
     lines = [json.loads(line) for line in (tmp_path / "v" / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
     assert {"step", "loss", "learning_rate", "tokens", "seconds", "tokens_per_second"} <= lines[-1].keys()
@@ -112,7 +112,7 @@ def test_the_ending_of_the_output_says_its_form(text: Path, tmp_path: Path) -> N
 def test_vectors_that_cannot_be_written_after_all_are_kept_elsewhere(
     text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def trained_meanwhile(run: VectorsRun, stop: Stop) -> None:
+    def trained_meanwhile(run: VectorsRun, stop: Interrupt) -> None:
         (tmp_path / "v").touch()  # by somebody else
 
     (tmp_path / "elsewhere").mkdir()
@@ -122,14 +122,14 @@ def test_vectors_that_cannot_be_written_after_all_are_kept_elsewhere(
     said = capsys.readouterr().err
     (kept,) = (tmp_path / "elsewhere").glob("*/vectors")
     assert f"the vectors are kept in {kept}" in said and "v is a file" in said
-    assert WordVectors.load(kept).d == 4
+    assert WordVectors.load(kept).dim == 4
 
 
 def test_vectors_that_stand_there_are_not_replaced_unasked(text: Path, tmp_path: Path) -> None:
     assert train(text, "-o", tmp_path / "v", "-d", 4, "--epochs", 1) == 0
     assert train(text, "-o", tmp_path / "v", "-d", 4, "--epochs", 1) == 1
     assert train(text, "-o", tmp_path / "v", "-d", 5, "--epochs", 1, "--overwrite") == 0
-    assert WordVectors.load(tmp_path / "v").d == 5
+    assert WordVectors.load(tmp_path / "v").dim == 5
 
 
 def test_ctrl_c_keeps_the_vectors_as_they_are(text: Path, tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_ctrl_c_keeps_the_vectors_as_they_are(text: Path, tmp_path: Path) -> Non
         rest = program.stderr.read()
     assert program.returncode == 130
     assert "the vectors are kept as they are" in rest
-    assert WordVectors.load(tmp_path / "v").d == 4
+    assert WordVectors.load(tmp_path / "v").dim == 4
 
 
 def test_stability_neighbours_and_map(

@@ -119,10 +119,10 @@ def test_score_gives_totals_and_tokens(folder: Path, pairs: Path, capsys: Captur
 def test_score_names_the_line_of_a_pair_that_is_too_long(
     folder: Path, pairs: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pellucid.evaluation import scoring
+    from pellucid.evaluation import pair_scores
 
-    monkeypatch.setattr(scoring, "free_bytes", lambda device: 2_000.0)
-    monkeypatch.setattr(scoring, "BATCH_BYTES", 1)
+    monkeypatch.setattr(pair_scores, "free_bytes", lambda device: 2_000.0)
+    monkeypatch.setattr(pair_scores, "BATCH_BYTES", 1)
     pairs.write_text(f"那只猫\tThe cat\nHund\t{'dog ' * 40}\n", encoding="utf-8")
     assert main(["score", str(folder), str(pairs), "--json"]) == 1
     printed = capsys.readouterr()

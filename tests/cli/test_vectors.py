@@ -9,7 +9,7 @@ from pellucid import WordVectors
 from pellucid.cli.app import main
 from pellucid.cli.vector_files import Form
 from pellucid.storage.model_folder import write_config
-from pellucid.word2vec.files import FORMATS
+from pellucid.word_vectors.files import FORMATS
 from tests.conftest import Run
 
 ROWS: dict[str, list[float]] = {

@@ -37,4 +37,4 @@ def test_text_without_controls_and_spaces_is_not_touched(text: str) -> None:
 def test_marks_controls_and_separators_are_mended_and_told(text: str, expected: str, checks: list[str]) -> None:
     cleaned = clean(text)
     assert cleaned.text == expected
-    assert [check for check, _ in cleaned.mended] == checks
+    assert [check for check, _ in cleaned.fixed] == checks

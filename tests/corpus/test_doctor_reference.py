@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pellucid.corpus.doctor.checks import CHECKS
 from pellucid.corpus.doctor.reference import reference_table
-from pellucid.corpus.documents_config import TEXT_CHECKS
+from pellucid.corpus.documents_config import DOCUMENT_CHECKS
 
 DOCS = Path(__file__).parents[2] / "docs" / "doctor.md"
 PROMISED = """
@@ -25,4 +25,4 @@ def test_every_promised_check_is_there() -> None:
 def test_the_checks_of_texts_are_named() -> None:
     section = DOCS.read_text(encoding="utf-8").partition("## Texts for a language model")[2]
     named = section.partition("The checks are ")[2].partition(" of the table")[0]
-    assert tuple(re.findall("`([a-z-]+)`", named)) == TEXT_CHECKS
+    assert tuple(re.findall("`([a-z-]+)`", named)) == DOCUMENT_CHECKS

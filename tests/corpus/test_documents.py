@@ -10,12 +10,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from pellucid.corpus.doctor.document_examination import DocumentExamination, examine_documents
 from pellucid.corpus.doctor.report import excerpt
 from pellucid.corpus.document_splitting import hold_out_documents
-from pellucid.corpus.documents import PART, Document, choose_cut, read_documents
-from pellucid.corpus.documents_config import Cut, DocumentsConfig
-from pellucid.corpus.pairs import Place
-from pellucid.corpus.text_examination import TextExamination, examine_text
+from pellucid.corpus.documents import MAX_PART, Document, detect_boundary, read_documents
+from pellucid.corpus.documents_config import Boundary, DocumentsConfig
+from pellucid.corpus.pairs import Location
 from pellucid.errors import UsageError, UserError
 
 
@@ -24,9 +24,9 @@ def written(path: Path, text: str) -> str:
     return str(path)
 
 
-def texts(file: str, cut: Cut) -> list[tuple[str, int]]:
+def texts(file: str, cut: Boundary) -> list[tuple[str, int]]:
     """Return the documents of a file and their lines."""
-    return [(raw.document.text, raw.document.place.line) for raw in read_documents(file, cut)]
+    return [(raw.document.text, raw.document.location.line) for raw in read_documents(file, cut)]
 
 
 def test_a_document_is_a_line_a_block_or_a_file(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_a_long_document_comes_in_parts_that_are_the_whole(tmp_path: Path) -> No
         parts = [raw.document for raw in read_documents(written(tmp_path / "a.txt", text), cut)]
         documents = "".join(("\x00" if part.begins else "") + part.text for part in parts).split("\x00")[1:]
         assert documents == ([text] if cut == "file" else text.split("\n\n"))
-        assert all(len(part.text) <= PART + 200 for part in parts)
+        assert all(len(part.text) <= MAX_PART + 200 for part in parts)
         assert [part.begins for part in parts[1:]] == [part.ends for part in parts[:-1]]
         assert parts[-1].ends
     first = next(read_documents(str(tmp_path / "a.txt"), "file")).document
@@ -67,7 +67,7 @@ def test_a_long_document_comes_in_parts_that_are_the_whole(tmp_path: Path) -> No
     ],
 )
 def test_what_ends_a_document_is_seen_from_the_blank_lines(tmp_path: Path, text: str, cut: str) -> None:
-    assert choose_cut(written(tmp_path / "a.txt", text)) == cut
+    assert detect_boundary(written(tmp_path / "a.txt", text)) == cut
 
 
 def test_jsonl_has_texts_or_prompts_with_completions(tmp_path: Path) -> None:
@@ -93,34 +93,34 @@ def test_jsonl_has_texts_or_prompts_with_completions(tmp_path: Path) -> None:
 )
 def test_what_is_no_document_is_told_with_its_line(tmp_path: Path, line: str, check: str, said: str) -> None:
     file = written(tmp_path / "a.jsonl", f'{{"text": "fine"}}\n{line}\n')
-    report = examine_text([file], DocumentsConfig()).report
-    (problem,) = report.refusals
+    report = examine_documents([file], DocumentsConfig()).report
+    (problem,) = report.errors
     assert (problem.check, problem.file, problem.line) == (check, file, 2)
     assert said in problem.message
-    left = examine_text([file], DocumentsConfig(drop=(check,)))
+    left = examine_documents([file], DocumentsConfig(drop=(check,)))
     assert [document.text for document in left.documents()] == ["fine"]
 
 
 def test_a_prompt_without_a_completion_is_left_out_and_told_and_a_line_is_wrong_once(tmp_path: Path) -> None:
     lines = [{"prompt": "a", "completion": ""}, {"prompt": "b", "completion": " "}, {"prompt": "c", "completion": "d"}]
     file = written(tmp_path / "a.jsonl", "\n".join(map(json.dumps, lines)) + "\n")
-    found = examine_text([file], DocumentsConfig())
+    found = examine_documents([file], DocumentsConfig())
     assert [document.prompt for document in found.documents()] == ["c"]
     assert (found.report.documents, found.report.usable, found.report.counts["blank"]) == (3, 1, 2)
-    kept = examine_text([file], DocumentsConfig(keep=("blank",)))
+    kept = examine_documents([file], DocumentsConfig(keep=("blank",)))
     assert [(document.prompt, document.text) for document in kept.documents()] == [("a", ""), ("b", " "), ("c", "d")]
-    neither = examine_text([written(tmp_path / "b.jsonl", "{}\n")], DocumentsConfig()).report
+    neither = examine_documents([written(tmp_path / "b.jsonl", "{}\n")], DocumentsConfig()).report
     assert neither.counts["json"] == 1
 
 
-def examined(tmp_path: Path, content: bytes, **options: object) -> TextExamination:
+def examined(tmp_path: Path, content: bytes, **options: object) -> DocumentExamination:
     file = tmp_path / "text.txt"
     file.write_bytes(content)
-    return examine_text([file], DocumentsConfig.model_validate(options))
+    return examine_documents([file], DocumentsConfig.model_validate(options))
 
 
 def test_bytes_that_are_no_utf8_are_refused_by_line(tmp_path: Path) -> None:
-    (problem,) = examined(tmp_path, b"fine\n\xff\xfeoh\n").report.refusals
+    (problem,) = examined(tmp_path, b"fine\n\xff\xfeoh\n").report.errors
     assert (problem.check, problem.line) == ("encoding", 2)
     assert "byte 1 of the line is 0xff" in problem.message
 
@@ -131,7 +131,7 @@ def test_marks_separators_and_controls_are_mended_and_told(tmp_path: Path) -> No
     assert {check for check, count in found.report.counts.items() if count} == {
         "bom", "line-separator", "control-character",
     }  # fmt: skip
-    assert all(problem.line == 1 and problem.level == "warn" for problem in found.report.problems)
+    assert all(problem.line == 1 and problem.level == "warn" for problem in found.report.issues)
 
 
 def test_repetitions_are_left_out_and_counted(tmp_path: Path) -> None:
@@ -144,18 +144,18 @@ def test_repetitions_are_left_out_and_counted(tmp_path: Path) -> None:
 
 
 def test_what_stands_in_the_validation_text_is_left_out(tmp_path: Path) -> None:
-    valid = examine_text([written(tmp_path / "valid.txt", "two\nthree\n")], DocumentsConfig())
+    valid = examine_documents([written(tmp_path / "valid.txt", "two\nthree\n")], DocumentsConfig())
     file = written(tmp_path / "a.txt", "one\ntwo\n")
-    found = examine_text([file], DocumentsConfig(), valid.documents)
+    found = examine_documents([file], DocumentsConfig(), valid.documents)
     assert [document.text for document in found.documents()] == ["one"]
     assert found.report.counts["leak"] == 1
 
 
 def test_a_text_without_anything_is_refused(tmp_path: Path) -> None:
-    (problem,) = examined(tmp_path, b"\n \n").report.refusals
+    (problem,) = examined(tmp_path, b"\n \n").report.errors
     assert problem.check == "empty"
     with pytest.raises(UsageError, match="no text"):
-        examine_text([], DocumentsConfig())
+        examine_documents([], DocumentsConfig())
 
 
 def test_a_text_that_changes_after_it_was_examined_is_noticed(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def documents_of(lengths: list[int]) -> list[Document]:
         text = "".join(f"{number:3} {line:4}\n" for line in range(-(-length // 9)))[:length]
         parts = [text[start : start + 999] for start in range(0, len(text), 999)]
         for place, part in enumerate(parts):
-            made.append(Document(part, Place("f", 1), "", place == 0, place == len(parts) - 1))
+            made.append(Document(part, Location("f", 1), "", place == 0, place == len(parts) - 1))
     return made
 
 
@@ -220,7 +220,7 @@ def test_of_few_documents_the_last_pages_are_held_out(lengths: list[int]) -> Non
 
 
 def test_of_many_documents_some_are_held_out_by_their_hash() -> None:
-    documents = [Document(f"text {number % 900}", Place("f", number + 1)) for number in range(1000)]
+    documents = [Document(f"text {number % 900}", Location("f", number + 1)) for number in range(1000)]
     held = hold_out_documents(lambda: stream(documents), 1000)
     training, valid = joined(held.training()), joined(held.valid())
     assert len(training) + len(valid) == 1000
@@ -231,7 +231,7 @@ def test_of_many_documents_some_are_held_out_by_their_hash() -> None:
 
 
 def test_the_answer_to_a_prompt_is_never_cut() -> None:
-    long = [Document("x\n" * 2000, Place("f", 1), "prompt")]
+    long = [Document("x\n" * 2000, Location("f", 1), "prompt")]
     held = hold_out_documents(lambda: stream(long), 1)
     assert list(held.training()) == long
     assert list(held.valid()) == []

@@ -12,7 +12,7 @@ from pellucid.corpus.config import DataConfig
 from pellucid.corpus.doctor import CHECKS, Examination, examine
 from pellucid.errors import UserError
 
-from .test_shift import make_text
+from .test_offset_path import make_text
 
 FRESH = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
 
@@ -39,9 +39,9 @@ def assert_consistent(examination: Examination) -> None:
         assert pair.source and pair.target
         assert clean(pair.source) == (pair.source, ()) and clean(pair.target) == (pair.target, ())
     form = report.as_dict()
-    assert list(form) == ["files", "pairs", "usable", "problems", "counts"]
+    assert list(form) == ["files", "pairs", "usable", "issues", "counts"]
     assert json.loads(json.dumps(form)) == form
-    for problem in report.problems:
+    for problem in report.issues:
         assert list(problem.as_dict()) == ["check", "level", "file", "line", "message", "hint"]
         assert problem.line >= 1 and problem.hint and "\n" not in problem.message
     assert report.summary_lines()
@@ -94,15 +94,15 @@ def test_levels_are_the_users_and_the_counts_add_up(
 def test_places_are_those_of_each_side(tmp_path: Path) -> None:
     source, target = write(tmp_path / "a.es", "uno dos", "", "tres"), write(tmp_path / "a.en", "one two", "x", "three")
     pairs = list(examine([source, target]).pairs())
-    assert [str(pair.target_place) for pair in pairs] == [f"{target}:1", f"{target}:3"]
-    assert [str(pair.source_place) for pair in pairs] == [f"{source}:1", f"{source}:3"]
+    assert [str(pair.target_location) for pair in pairs] == [f"{target}:1", f"{target}:3"]
+    assert [str(pair.source_location) for pair in pairs] == [f"{source}:1", f"{source}:3"]
 
 
 def test_examples_are_few_and_counts_are_exact(tmp_path: Path) -> None:
     path = write(tmp_path / "a.tsv", *["sí\tsí"] * 20_000)
     report = examine([path], options=DataConfig(keep=("duplicate",))).report
     assert report.counts["duplicate"] == 19_999 and report.counts["copy"] == 20_000
-    assert sum(problem.check == "copy" for problem in report.problems) == 20
+    assert sum(problem.check == "copy" for problem in report.issues) == 20
 
 
 def test_a_text_that_changed_is_not_read_by_old_judgements(tmp_path: Path) -> None:
@@ -115,8 +115,8 @@ def test_a_text_that_changed_is_not_read_by_old_judgements(tmp_path: Path) -> No
 
 def test_nothing_usable_is_refused(tmp_path: Path) -> None:
     report = examine([write(tmp_path / "a.tsv", "\t", "a\t")]).report
-    assert [problem.check for problem in report.refusals] == ["empty"]
-    assert [problem.check for problem in examine([write(tmp_path / "b.tsv")]).report.refusals] == ["empty"]
+    assert [problem.check for problem in report.errors] == ["empty"]
+    assert [problem.check for problem in examine([write(tmp_path / "b.tsv")]).report.errors] == ["empty"]
 
 
 def test_swapped_pairs_are_found_by_script_and_all_of_them_when_the_languages_are_named(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_swapped_pairs_are_found_by_script_and_all_of_them_when_the_languages_ar
     path = write(tmp_path / "a.tsv", *lines, swapped[3])
     assert examine([path]).report.counts["swapped"] == 1
     report = examine([write(tmp_path / "b.tsv", *swapped)], source_lang="zh", target_lang="en").report
-    assert report.counts["swapped"] == 40 and report.refusals
+    assert report.counts["swapped"] == 40 and report.errors
 
 
 class TestShift:
@@ -136,7 +136,7 @@ class TestShift:
         source, target = make_text(300)
         del target[120]
         report = examine(self.files(tmp_path, source, [*target, "una línea más."])).report
-        (problem,) = report.refusals
+        (problem,) = report.errors
         assert problem.check == "shift" and abs(problem.line - 121) <= 3 and "to the end" in problem.message
 
     def test_a_short_one_that_heals_costs_only_its_pairs(self, tmp_path: Path) -> None:
@@ -145,14 +145,14 @@ class TestShift:
         target.insert(1040, "una línea más.")
         examination = examine(self.files(tmp_path, source, target))
         report = examination.report
-        assert not report.refusals and 38 <= report.counts["shift"] <= 48
+        assert not report.errors and 38 <= report.counts["shift"] <= 48
         assert_consistent(examination)
 
     def test_a_long_one_that_heals_is_refused(self, tmp_path: Path) -> None:
         source, target = make_text(4000)
         del target[1000]
         target.insert(1300, "una línea más.")
-        assert [problem.check for problem in examine(self.files(tmp_path, source, target)).report.refusals] == ["shift"]
+        assert [problem.check for problem in examine(self.files(tmp_path, source, target)).report.errors] == ["shift"]
 
     @pytest.mark.parametrize("check", ["shift", "line-count"])
     def test_dropping_it_pairs_the_lines_anew_and_rightly(self, tmp_path: Path, check: str) -> None:
@@ -164,7 +164,7 @@ class TestShift:
         options = DataConfig(drop=("shift", "line-count"), keep=("duplicate",))
         examination = examine(self.files(tmp_path, source, target), options=options)
         pairs = [(pair.source, pair.target) for pair in examination.pairs()]
-        assert not examination.report.refusals
+        assert not examination.report.errors
         assert len(set(pairs) - true) <= 3  # those beside the lines put in at the end
         assert len(pairs) > 580
         assert_consistent(examination)
@@ -173,14 +173,14 @@ class TestShift:
         source, target = make_text(300)
         lines = [f"{ours}\t{theirs}" for ours, theirs in zip(source[2:], target, strict=False)]
         report = examine([write(tmp_path / "a.tsv", *lines)]).report
-        assert [problem.check for problem in report.refusals] == ["shift"] and report.refusals[0].line <= 3
+        assert [problem.check for problem in report.errors] == ["shift"] and report.errors[0].line <= 3
 
     def test_who_knows_better_can_skip_or_keep_it(self, tmp_path: Path) -> None:
         source, target = make_text(300)
         files = self.files(tmp_path, source[1:], target[:-1])
         assert "shift" not in examine(files, options=DataConfig(skip=("shift",))).report.counts
         kept = examine(files, options=DataConfig(keep=("shift", "length-ratio")))
-        assert not kept.report.refusals and kept.report.usable == 299
+        assert not kept.report.errors and kept.report.usable == 299
 
 
 def test_unknown_checks_and_contradictions_are_refused() -> None:

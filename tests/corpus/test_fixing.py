@@ -27,13 +27,13 @@ def test_clean_pairs_are_written_and_all_others_named_with_the_reason(
     again = examine([fixed.clean])
     expected = [("uno", "one"), ("tres mas", "three"), ("cuatro", "four")]
     assert [(pair.source, pair.target) for pair in again.pairs()] == expected
-    assert not again.report.refusals and again.report.usable == again.report.pairs
+    assert not again.report.errors and again.report.usable == again.report.pairs
     assert fixed.dropped == tmp_path / f"clean.dropped{suffix}" and fixed.dropped_pairs == 4
     lines = fixed.dropped.read_text(encoding="utf-8").splitlines()
     if suffix == ".tsv":
         rows = [line.split("\t")[:3] for line in lines[1:]]
     else:
-        rows = [[json.loads(line)[name] for name in ("source_place", "target_place", "check")] for line in lines]
+        rows = [[json.loads(line)[name] for name in ("source_location", "target_location", "check")] for line in lines]
     places = [
         (f"{source}:{line}", check) for line, check in ((2, "blank"), (4, "encoding"), (6, "columns"), (3, "duplicate"))
     ]
@@ -74,6 +74,6 @@ def test_where_nothing_remains_nothing_is_written(tmp_path: Path) -> None:
 def test_broken_xml_keeps_what_stands_before_it(tmp_path: Path) -> None:
     unit = '<tu><tuv xml:lang="es"><seg>uno</seg></tuv><tuv xml:lang="en"><seg>one</seg></tuv></tu>'
     (tmp_path / "a.tmx").write_text(f'<tmx version="1.4"><body>{unit}\n<tu>', encoding="utf-8")
-    assert [problem.check for problem in examine([tmp_path / "a.tmx"]).report.refusals] == ["tmx"]
+    assert [problem.check for problem in examine([tmp_path / "a.tmx"]).report.errors] == ["tmx"]
     fixed = fix([tmp_path / "a.tmx"], tmp_path / "clean.tsv", options=DataConfig().with_fixes())
     assert fixed.clean.read_text(encoding="utf-8") == "uno\tone\n"

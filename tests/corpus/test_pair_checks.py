@@ -5,7 +5,7 @@ import re
 import pytest
 
 from pellucid.corpus.config import DataConfig
-from pellucid.corpus.doctor.pair_checks import LIMITS, SUSPICIONS, Measure
+from pellucid.corpus.doctor.pair_checks import DROP_CHECKS, WARN_CHECKS, CheckContext
 from pellucid.corpus.doctor.profile import learn_profile
 
 SPANISH = re.findall(r"\w+", "el perro come en la casa de los niños porque tiene hambre y no hay más comida")
@@ -17,9 +17,9 @@ ZH_EN = learn_profile(["那只猫昨天吃了三条鱼。"] * 50, ["That cat ate
 
 
 def found(check: str, source: str, target: str, **limits: object) -> bool:
-    usual = ZH_EN if any("\u4e00" <= letter <= "\u9fff" for letter in source + target) else ES_EN
+    profile = ZH_EN if any("\u4e00" <= letter <= "\u9fff" for letter in source + target) else ES_EN
     options = DataConfig.model_validate(limits)
-    return {**LIMITS, **SUSPICIONS}[check](source, target, Measure(options, usual)) is not None
+    return {**DROP_CHECKS, **WARN_CHECKS}[check](source, target, CheckContext(options, profile)) is not None
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pellucid.corpus.pairs import Place
+from pellucid.corpus.pairs import Location
 from pellucid.corpus.reading import group_sources, read_pairs
 from pellucid.errors import UserError
 
@@ -23,19 +23,19 @@ def test_two_plain_files_are_aligned_line_by_line(tmp_path: Path) -> None:
     source, target = write(tmp_path / "a.es", "uno\ndos\n"), write(tmp_path / "a.en", "one\r\ntwo")
     pairs = list(read_pairs([source, target]))
     assert [(pair.source, pair.target) for pair in pairs] == [("uno", "one"), ("dos", "two")]
-    assert pairs[1].source_place == Place(str(source), 2) and pairs[1].target_place == Place(str(target), 2)
+    assert pairs[1].source_location == Location(str(source), 2) and pairs[1].target_location == Location(str(target), 2)
 
 
 def test_a_line_without_a_partner_is_a_fault_and_not_cut_off(tmp_path: Path) -> None:
     pairs = list(read_pairs([write(tmp_path / "a", "1\n2\n3\n"), write(tmp_path / "b", "1\n")]))
-    assert [bool(pair.faults) for pair in pairs] == [False, True, True]
-    assert pairs[2].faults[0].check == "line-count"
+    assert [bool(pair.issues) for pair in pairs] == [False, True, True]
+    assert pairs[2].issues[0].check == "line-count"
 
 
 def test_forms_may_be_mixed_and_plain_files_go_two_by_two(tmp_path: Path) -> None:
     names = ["a.es", "b.tsv", "a.en", "c.es", "c.en"]
     groups = group_sources([tmp_path / name for name in names])
-    assert [(group.form, [Path(file).name for file in group.files]) for group in groups] == [
+    assert [(group.format, [Path(file).name for file in group.files]) for group in groups] == [
         ("tsv", ["b.tsv"]),
         ("plain", ["a.es", "a.en"]),
         ("plain", ["c.es", "c.en"]),
@@ -59,15 +59,15 @@ def test_files_that_do_not_go_together_are_refused(names: list[str], what: str) 
 
 def test_tsv_wants_two_columns_and_names_the_line_that_has_others(tmp_path: Path) -> None:
     pairs = list(read_pairs([write(tmp_path / "a.tsv", "a\tb\na\nx\ty\tz\n\n\tb\n")]))
-    assert [[fault.check for fault in pair.faults] for pair in pairs] == [[], ["columns"], ["columns"], [], []]
-    assert "3 columns where 2" in pairs[2].faults[0].message
+    assert [[issue.check for issue in pair.issues] for pair in pairs] == [[], ["columns"], ["columns"], [], []]
+    assert "3 columns where 2" in pairs[2].issues[0].message
 
 
 def test_invalid_utf8_is_a_fault_of_its_line_alone(tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_bytes(b"a\tb\nbad \xff\tb\nc\td\n")
     pairs = list(read_pairs([tmp_path / "a.tsv"]))
-    assert [len(pair.faults) for pair in pairs] == [0, 1, 0]
-    assert pairs[1].faults[0].place.line == 2 and "0xff" in pairs[1].faults[0].message
+    assert [len(pair.issues) for pair in pairs] == [0, 1, 0]
+    assert pairs[1].issues[0].location.line == 2 and "0xff" in pairs[1].issues[0].message
 
 
 class TestJsonLines:
@@ -91,9 +91,9 @@ class TestJsonLines:
         lines = ['{"source": "a", "target": "b"}', "{", "[]", '{"source": "a"}', '{"source": 1, "target": "b"}']
         lines += ['{"source": "\\ud800", "target": "b"}', "[" * 5000, "", '{"source": "c", "target": "d"}']
         pairs = list(read_pairs([write(tmp_path / "a.jsonl", "\n".join(lines))]))
-        checks = [[fault.check for fault in pair.faults] for pair in pairs]
+        checks = [[issue.check for issue in pair.issues] for pair in pairs]
         assert checks == [[], ["json"], ["json"], ["json"], ["json"], ["encoding"], ["json"], [], []]
-        assert pairs[3].source_place.line == 4
+        assert pairs[3].source_location.line == 4
 
 
 TMX = """<?xml version="1.0" encoding="UTF-8"?>
@@ -122,7 +122,7 @@ class TestTmx:
         path = self.memory(tmp_path / "a.tmx", unit(es="uno", en="one"), unit(es="dos", en="two"))
         pairs = list(read_pairs([path]))
         assert [(pair.source, pair.target) for pair in pairs] == [("uno", "one"), ("dos", "two")]
-        assert [pair.source_place.line for pair in pairs] == [6, 7]
+        assert [pair.source_location.line for pair in pairs] == [6, 7]
 
     def test_the_headers_source_language_comes_first(self, tmp_path: Path) -> None:
         assert texts(self.memory(tmp_path / "a.tmx", unit(es="uno", en="one"), srclang="EN")) == [("one", "uno")]
@@ -164,8 +164,8 @@ class TestTmx:
     def test_broken_xml_is_a_fault_after_the_units_before_it(self, tmp_path: Path) -> None:
         path = write(tmp_path / "a.tmx", TMX.format(srclang="es", units=unit(es="uno", en="one") + "\n<tu><tuv></tu>"))
         pairs = list(read_pairs([path]))
-        assert pairs[0].target == "one" and not pairs[0].faults
-        assert [(fault.check, fault.place.line) for fault in pairs[1].faults] == [("tmx", 7)]
+        assert pairs[0].target == "one" and not pairs[0].issues
+        assert [(issue.check, issue.location.line) for issue in pairs[1].issues] == [("tmx", 7)]
 
     @pytest.mark.parametrize(
         "declaration",

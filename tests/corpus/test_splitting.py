@@ -3,13 +3,13 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pellucid.corpus.pairs import Place, SentencePair
+from pellucid.corpus.pairs import Location, SentencePair
 from pellucid.corpus.splitting import HeldOut, hold_out, validation_size
 
 
 def pairs_of(texts: list[tuple[str, str]]) -> list[SentencePair]:
     return [
-        SentencePair(source, target, Place("a", number), Place("b", number))
+        SentencePair(source, target, Location("a", number), Location("b", number))
         for number, (source, target) in enumerate(texts, 1)
     ]
 
@@ -38,7 +38,7 @@ def test_the_choice_depends_on_the_texts_alone() -> None:
     pairs = pairs_of([(f"s{number}", f"t{number}") for number in range(2000)])
     backwards = held(pairs[::-1]).valid
     assert set(held(pairs).valid) == set(backwards) and len(backwards) == 100
-    assert held(pairs).valid == tuple(sorted(backwards, key=lambda pair: pair.source_place.line))
+    assert held(pairs).valid == tuple(sorted(backwards, key=lambda pair: pair.source_location.line))
 
 
 def test_sentences_that_many_pairs_share_stay_in_training() -> None:

@@ -11,7 +11,7 @@ import zstandard
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
-from pellucid.corpus.text_files import DamagedArchive, plain_suffix, read_lines
+from pellucid.corpus.text_files import DamagedArchiveError, format_suffix, read_lines
 from pellucid.errors import UserError
 
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
@@ -70,7 +70,7 @@ def test_a_cut_archive_is_an_error_that_names_the_line(tmp_path: Path, suffix: s
     path = tmp_path / f"a{suffix}"
     packed = PACKERS[suffix](b"".join(b"%d\n" % (number * 7919 % 100_003) for number in range(100_000)))
     path.write_bytes(packed[: len(packed) * 2 // 3])
-    with pytest.raises(DamagedArchive) as caught:
+    with pytest.raises(DamagedArchiveError) as caught:
         lines_of(path)
     assert "ends before" in caught.value.what
     assert caught.value.where[0].startswith(f"{path}:")
@@ -81,7 +81,7 @@ def test_a_damaged_archive_is_an_error(tmp_path: Path, suffix: str) -> None:
     packed = bytearray(PACKERS[suffix](os.urandom(5000)))
     packed[len(packed) // 2 :] = b"\x55" * (len(packed) - len(packed) // 2)
     (tmp_path / f"a{suffix}").write_bytes(bytes(packed))
-    with pytest.raises(DamagedArchive):
+    with pytest.raises(DamagedArchiveError):
         lines_of(tmp_path / f"a{suffix}")
 
 
@@ -106,4 +106,4 @@ def test_utf16_is_named_as_such(tmp_path: Path) -> None:
 
 
 def test_the_form_of_a_file_is_told_by_its_name_without_the_packing() -> None:
-    assert [plain_suffix(name) for name in ("a.TSV.gz", "b.es", "c", "d.tmx.zst")] == [".tsv", ".es", "", ".tmx"]
+    assert [format_suffix(name) for name in ("a.TSV.gz", "b.es", "c", "d.tmx.zst")] == [".tsv", ".es", "", ".tmx"]

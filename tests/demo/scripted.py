@@ -4,16 +4,16 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from pellucid.demo.words import Draw, Words, links, spelt_chinese, spelt_english
+from pellucid.demo.words import SentenceRng, Words, find_links, spell_chinese, spell_english
 from pellucid.randomness import generator
 
-__all__ = ["Scripted", "Template", "built"]
+__all__ = ["ScriptedSampler", "Template", "build"]
 
 T = TypeVar("T")
-Template = Callable[[Draw], tuple[Words, Words]]
+Template = Callable[[SentenceRng], tuple[Words, Words]]
 
 
-class Scripted(Draw):
+class ScriptedSampler(SentenceRng):
     """Takes of each choice what the script names next, else the first; chances come true if the script has them."""
 
     def __init__(self, script: str, chances: Sequence[float] = ()) -> None:
@@ -32,7 +32,7 @@ class Scripted(Draw):
                     return option
         return options[0]
 
-    def weigh(self, options: Sequence[tuple[float, T]]) -> T:
+    def weighted(self, options: Sequence[tuple[float, T]]) -> T:
         return self.choose([option for _, option in options])
 
 
@@ -48,10 +48,10 @@ def _names(option: Any) -> list[str]:
     return [name for name in (*names, english) if name]
 
 
-def built(make: Template, script: str, chances: Sequence[float] = ()) -> tuple[str, str, set[str]]:
+def build(make: Template, script: str, chances: Sequence[float] = ()) -> tuple[str, str, set[str]]:
     """Return source, target and the links as `中文-word` texts."""
-    draw = Scripted(script, chances)
-    source, target = make(draw)
-    assert not draw.script, f"not taken: {draw.script}"
-    (chinese, source_words), (english, target_words) = spelt_chinese(source), spelt_english(target)
-    return chinese, english, {f"{source_words[i]}-{target_words[j]}" for i, j in links(source, target)}
+    rng = ScriptedSampler(script, chances)
+    source, target = make(rng)
+    assert not rng.script, f"not taken: {rng.script}"
+    (chinese, source_words), (english, target_words) = spell_chinese(source), spell_english(target)
+    return chinese, english, {f"{source_words[i]}-{target_words[j]}" for i, j in find_links(source, target)}

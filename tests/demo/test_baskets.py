@@ -1,18 +1,18 @@
 from pellucid import WordVectors
-from pellucid.demo.baskets import generate_baskets, precision_at
+from pellucid.demo.baskets import generate_baskets, precision_at_k
 
 
 def test_vectors_of_items_find_the_genres_that_no_basket_tells() -> None:
     """Precision at 10: chance is 39/399, popularity a tenth of its list; vectors find nearly only the own genre."""
     baskets, genre_of = generate_baskets(8_000)
     vectors = WordVectors.train(
-        baskets, d=32, window=10, dynamic_window=False, sample=0, min_count=5, epochs=8, learning_rate=0.05, threads=1
+        baskets, dim=32, window=10, dynamic_window=False, sample=0, min_count=5, epochs=8, learning_rate=0.05, threads=1
     )
     near = {item: [one.word for one in vectors.similar(item, 10)] for item in vectors}
     popular = list(vectors.words[:10])
-    by_popularity = precision_at({item: popular for item in vectors}, genre_of)
+    by_popularity = precision_at_k({item: popular for item in vectors}, genre_of)
     assert by_popularity < 0.2
-    assert precision_at(near, genre_of) > 0.8
+    assert precision_at_k(near, genre_of) > 0.8
 
 
 def test_the_same_seed_gives_the_same_baskets() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from pellucid.demo.instructions import (
     head_word,
     instructions,
-    obedience,
+    score_instructions,
     training_records,
     write_instructions,
 )
@@ -53,7 +53,7 @@ def test_obedience_counts_what_is_right_to_the_letter() -> None:
     def translates_always(prompts: Sequence[str]) -> list[str]:
         return ["a cat." if not prompt.isascii() else "猫。" for prompt in prompts]
 
-    perfect = obedience(PAIRS, knows_all)
+    perfect = score_instructions(PAIRS, knows_all)
     assert [one.task for one in perfect] == ["zh→en", "en→zh", "head", "continue"]
     assert all(one.right == 1.0 for one in perfect)
-    assert [one.right for one in obedience(PAIRS, translates_always)] == [0.0, 0.0, 0.0, 0.0]
+    assert [one.right for one in score_instructions(PAIRS, translates_always)] == [0.0, 0.0, 0.0, 0.0]

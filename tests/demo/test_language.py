@@ -11,16 +11,16 @@ from pellucid.demo.language import (
     DemoData,
     DemoPair,
     all_combinations,
-    combines_unseen,
+    cooccurrences,
     fixed_phrases,
     generate,
+    has_unseen_combination,
     held_out_combinations,
     spans,
     split,
-    words_together,
 )
 from pellucid.demo.lexicon import KIN, NAMES, NOUNS, SURNAMES, TIMES, TITLES
-from pellucid.demo.nominals import PRONOUNS
+from pellucid.demo.noun_phrases import PRONOUNS
 
 seeds = st.integers(min_value=0, max_value=2**31)
 
@@ -160,8 +160,8 @@ def test_at_least_a_third_of_the_test_combines_words_that_never_stood_together(d
 def test_a_combination_is_unseen_until_its_words_stand_together() -> None:
     pair = next(pair for pair in generate(100, 1) if pair.combinations)
     others = [other for other in generate(100, 1) if other.source != pair.source]
-    assert not combines_unseen(pair, words_together([pair, *others]))
-    assert combines_unseen(pair, words_together([]))
+    assert not has_unseen_combination(pair, cooccurrences([pair, *others]))
+    assert has_unseen_combination(pair, cooccurrences([]))
 
 
 def test_a_word_held_out_from_some_partners_keeps_four_others() -> None:

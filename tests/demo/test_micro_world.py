@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy
 import pytest
 
-from pellucid.demo.micro_world import WORDS, MicroStep, first_matrices, micro_step, micro_training
+from pellucid.demo.micro_world import WORDS, MicroStep, initial_matrices, micro_step, micro_training
 from pellucid.errors import UserError
 
 W_IN = [[1.0, 0.0], [0.0, 1.0], [0.0, 2.0]]  # 猫, 吃, 鱼
@@ -53,7 +53,7 @@ def test_a_skip_gram_step_by_hand() -> None:
 @pytest.mark.parametrize("model", ["cbow", "skip-gram"])
 def test_every_gradient_is_that_of_finite_differences(model: str) -> None:
     context = [0, 2] if model == "cbow" else [0]
-    w_in, w_out = first_matrices(3)
+    w_in, w_out = initial_matrices(3)
     step = micro_step(w_in, w_out, context, 1, model=model)  # type: ignore[arg-type]
     for matrix, gradient in ((w_in, step.gradient_w_in), (w_out, step.gradient_w_out)):
         for place in numpy.ndindex(matrix.shape):

@@ -65,7 +65,7 @@ def test_gensim_reads_what_the_guide_s_script_writes(corpus: Path) -> None:
 
     from pellucid import WordVectors
 
-    vectors = WordVectors.train(corpus / "corpus.txt", d=16, epochs=1, threads=1)
+    vectors = WordVectors.train(corpus / "corpus.txt", dim=16, epochs=1, threads=1)
     vectors.save(corpus / "v.bin", "word2vec-binary")
     keyed = KeyedVectors.load_word2vec_format(str(corpus / "v.bin"), binary=True)
     assert keyed.index_to_key == list(vectors.words)

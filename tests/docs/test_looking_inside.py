@@ -8,10 +8,10 @@ import numpy
 import pytest
 
 from pellucid.cli.app import main
-from pellucid.generation.translate import Translator
 from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.tokenizers import TokenizerConfig, train_tokenizer
-from pellucid.word2vec.vectors import WordVectors
+from pellucid.translator import Translator
+from pellucid.word_vectors.vectors import WordVectors
 from tests.conftest import ROOT
 from tests.generation.small_translator import TEXTS, save_translator
 from tests.inspection.conftest import translator_of

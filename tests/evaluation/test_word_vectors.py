@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from pellucid import UserError, WordVectors
 from pellucid.evaluation.word_vectors import (
     analogy_accuracy,
-    holds_analogies,
+    is_analogy_file,
     similarity_correlation,
     spearman,
 )
-from tests.word2vec.some_vectors import random_vectors
+from tests.word_vectors.example_vectors import random_vectors
 
 
 @pytest.fixture
@@ -70,8 +70,8 @@ def test_case_counts_where_that_is_asked(vectors: WordVectors, questions: Path) 
 def test_of_two_spellings_the_more_frequent_one_is_asked(vectors: WordVectors, questions: Path) -> None:
     """The word oslo, all small, points away; with the higher count it stands for Oslo."""
     assert analogy_accuracy(vectors, questions).sections[0].correct == 2
-    counted = WordVectors(vectors.words, vectors.input_vectors, counts=[9] * 6 + [1] + [9] * 2)
-    assert analogy_accuracy(counted, questions).sections[0].correct == 1
+    pluralize = WordVectors(vectors.words, vectors.input_vectors, counts=[9] * 6 + [1] + [9] * 2)
+    assert analogy_accuracy(pluralize, questions).sections[0].correct == 1
 
 
 def test_restrict_narrows_what_is_covered(vectors: WordVectors, questions: Path) -> None:
@@ -129,12 +129,12 @@ def test_nothing_covered_is_no_correlation(tmp_path: Path, vectors: WordVectors)
 
 
 def test_the_kinds_of_file_are_told_apart(tmp_path: Path, questions: Path) -> None:
-    assert holds_analogies(questions)
+    assert is_analogy_file(questions)
     for name, text in {**JUDGEMENTS, "empty": ""}.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
-        assert not holds_analogies(tmp_path / name)
+        assert not is_analogy_file(tmp_path / name)
     (tmp_path / "q").write_text("a b c d\n", encoding="utf-8")
-    assert holds_analogies(tmp_path / "q")
+    assert is_analogy_file(tmp_path / "q")
 
 
 def plain_ranks(values: list[float]) -> list[float]:

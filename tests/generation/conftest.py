@@ -1,6 +1,6 @@
 import pytest
 
-from pellucid.generation.translate import Translator
+from pellucid.translator import Translator
 from tests.generation.small_translator import small_translator
 
 

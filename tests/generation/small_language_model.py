@@ -9,11 +9,11 @@ import torch
 from tokenizers import Tokenizer as RustTokenizer
 from tokenizers import models, pre_tokenizers, trainers
 
-from pellucid.generation.generate import LanguageModel
 from pellucid.generation.sampling_config import SamplingConfig
+from pellucid.language_model import LanguageModel
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.models.decoder_only_config import DecoderOnlyConfig
-from pellucid.models.model_files import save_weights
+from pellucid.models.weights import save_weights
 from pellucid.storage.model_folder import write_config, write_json
 from pellucid.tokenizers import ChatTemplate, ImportedTokenizer, LanguageTokenizer
 from pellucid.tokenizers.imported import SpecialIds

@@ -6,13 +6,13 @@ from typing import Any
 
 import torch
 
-from pellucid.generation.config import GenerationConfig
-from pellucid.generation.translate import Translator
-from pellucid.models.config import EncoderDecoderConfig
+from pellucid.generation.generation_config import GenerationConfig
 from pellucid.models.encoder_decoder import EncoderDecoder
-from pellucid.models.model_files import save_weights
+from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
+from pellucid.models.weights import save_weights
 from pellucid.storage.model_folder import write_config, write_json
 from pellucid.tokenizers import Tokenizer, TokenizerConfig, train_tokenizer
+from pellucid.translator import Translator
 
 __all__ = ["save_translator", "small_tokenizer", "small_translator"]
 

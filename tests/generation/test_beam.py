@@ -7,12 +7,12 @@ import pytest
 import torch
 
 from pellucid.generation.beam import Hypothesis, beam_search
-from pellucid.generation.config import GenerationConfig
-from pellucid.generation.constraints import Symbols
-from pellucid.models.config import EncoderDecoderConfig
+from pellucid.generation.constraints import SpecialTokens
+from pellucid.generation.generation_config import GenerationConfig
 from pellucid.models.encoder_decoder import EncoderDecoder
+from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
 
-SYMBOLS = Symbols(pad_id=0, start_id=1, end_id=2)
+SYMBOLS = SpecialTokens(pad_id=0, start_id=1, end_id=2)
 POSITIONS = ["sinusoidal", "learned", "rope", "alibi", "none"]
 
 
@@ -37,7 +37,7 @@ def sources(count: int, seed: int = 0, vocab_size: int = 12) -> list[list[int]]:
 
 
 @torch.inference_mode()
-def log_probs_of(model: EncoderDecoder, source: list[int], target: tuple[int, ...]) -> list[float]:
+def score_tokens(model: EncoderDecoder, source: list[int], target: tuple[int, ...]) -> list[float]:
     """Score a whole target by teacher forcing: no cache, no batch, no search."""
     logits = model(torch.tensor([source]), torch.tensor([[1, *target]])[:, : len(target)])
     return torch.log_softmax(logits[0], -1).gather(1, torch.tensor(target)[:, None])[:, 0].tolist()
@@ -93,7 +93,7 @@ def test_token_log_probabilities_are_those_of_teacher_forcing(positions: str, be
     for source, n_best in zip(batch, search(model, batch, beam=beam, n_best=beam), strict=True):
         for hypothesis in n_best:
             target = (*hypothesis.ids, 2) if hypothesis.ended else hypothesis.ids
-            assert hypothesis.token_log_probs == pytest.approx(log_probs_of(model, source, target), abs=1e-4)
+            assert hypothesis.token_log_probs == pytest.approx(score_tokens(model, source, target), abs=1e-4)
             assert hypothesis.score == pytest.approx(hypothesis.log_prob / len(target), abs=1e-5)
 
 
@@ -153,7 +153,7 @@ def test_a_prefix_begins_the_translation_and_counts_in_its_score() -> None:
     for source, prefix, n_best, free in zip(batch, prefixes, forced, plain, strict=True):
         assert all(list(hypothesis.ids[: len(prefix)]) == prefix for hypothesis in n_best)
         target = (*n_best[0].ids, 2) if n_best[0].ended else n_best[0].ids
-        assert n_best[0].log_prob == pytest.approx(sum(log_probs_of(model, source, target)), abs=1e-4)
+        assert n_best[0].log_prob == pytest.approx(sum(score_tokens(model, source, target)), abs=1e-4)
         if not prefix:
             assert [h.ids for h in n_best] == [h.ids for h in free]
 
@@ -200,9 +200,11 @@ def test_control_ids_are_never_generated() -> None:
 
 def test_placeholders_come_at_most_as_often_as_in_the_source() -> None:
     model = tiny_model(10, sharpness=0.3)
-    symbols = Symbols(0, 1, 2, placeholder_ids=(3, 4))
+    special_tokens = SpecialTokens(0, 1, 2, placeholder_ids=(3, 4))
     batch = [[3, 7, 8, 2], [4, 4, 9, 2], [7, 8, 2], [3, 4, 2]]
-    found = beam_search(model, batch, symbols, GenerationConfig(beam=5, n_best=5, min_length=8, max_length_ratio=0))
+    found = beam_search(
+        model, batch, special_tokens, GenerationConfig(beam=5, n_best=5, min_length=8, max_length_ratio=0)
+    )
     for source, n_best in zip(batch, found, strict=True):
         for hypothesis in n_best:
             assert hypothesis.ids.count(3) <= source.count(3)

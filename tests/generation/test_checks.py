@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from pellucid.generation.checks import changed_numbers, looping, not_covered, odd_length
+from pellucid.generation.checks import check_coverage, check_length, check_numbers, check_repetition
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from pellucid.generation.checks import changed_numbers, looping, not_covered, od
     ],
 )
 def test_the_same_number_may_be_written_in_many_ways(source: str, translation: str) -> None:
-    assert changed_numbers(source, translation) is None
+    assert check_numbers(source, translation) is None
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_the_same_number_may_be_written_in_many_ways(source: str, translation: s
     ],
 )
 def test_a_dropped_or_doubled_number_is_told(source: str, translation: str) -> None:
-    notice = changed_numbers(source, translation)
+    notice = check_numbers(source, translation)
     assert notice is not None
     assert notice.code == "number"
 
@@ -44,23 +44,23 @@ def test_a_dropped_or_doubled_number_is_told(source: str, translation: str) -> N
     [([5, 6, 7, 5, 6], False), ([5, 5, 5], False), ([5, 5, 5, 5], True), ([1, 5, 6, 5, 6, 5, 6, 2], True), ([], False)],
 )
 def test_a_loop_is_tokens_repeated_in_a_row(ids: list[int], loops: bool) -> None:
-    assert (looping([9, 8, 7], ids) is not None) == loops
-    assert looping(ids, ids) is None
+    assert (check_repetition([9, 8, 7], ids) is not None) == loops
+    assert check_repetition(ids, ids) is None
 
 
 def test_odd_lengths_are_told_of_longer_texts_only() -> None:
-    assert odd_length(2, 7) is None
-    assert odd_length(20, 40) is None
-    assert odd_length(4, 30) is not None
-    assert odd_length(30, 4) is not None
+    assert check_length(2, 7) is None
+    assert check_length(20, 40) is None
+    assert check_length(4, 30) is not None
+    assert check_length(30, 4) is not None
 
 
 def test_a_stretch_that_got_no_attention_is_named() -> None:
     tokens = ["▁a", "▁b", "▁c", "▁d", "▁e", "▁f", "."]
     weights = torch.zeros(3, 8)
     weights[:, 0] = 1.0
-    notice = not_covered(weights, tokens)
+    notice = check_coverage(weights, tokens)
     assert notice is not None
     assert notice.message == "probably not translated: b c d e f."
     weights[:, 3] = 0.5
-    assert not_covered(weights, tokens) is None
+    assert check_coverage(weights, tokens) is None

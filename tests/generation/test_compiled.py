@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pellucid.errors import UserError
 from pellucid.generation.compiled.decoder import CompiledDecoder
 from pellucid.generation.compiled.packing import pack
-from pellucid.generation.compiled.program import Program, compiled
+from pellucid.generation.compiled.program import Program, compile_model
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.models.decoder_only_config import DecoderOnlyConfig, RotaryScaling
 
@@ -59,7 +59,7 @@ SHAPES: dict[str, dict[str, Any]] = {
     "Llama": {"n_kv_heads": 2},
     "Llama 3": {"rope_scaling": RotaryScaling(factor=8.0, original_positions=16), "tie_embeddings": False},
     "Qwen2": {"qkv_bias": True, "n_kv_heads": 1},
-    "Qwen3": {"norm_heads": True, "d_head": 20, "n_kv_heads": 2},
+    "Qwen3": {"qk_norm": True, "d_head": 20, "n_kv_heads": 2},
     "GPT-2": {"positions": "learned", "norm": "layernorm", "activation": "gelu_tanh", "bias": True},
     "exact GELU, ALiBi": {"positions": "alibi", "norm": "layernorm", "activation": "gelu", "bias": True},
     "the paper's": {"positions": "sinusoidal", "norm": "layernorm", "norm_placement": "post", "activation": "relu"},
@@ -91,13 +91,13 @@ def llama() -> DecoderOnly:
 
 @pytest.fixture(scope="module")
 def program(llama: DecoderOnly) -> Program:
-    return compiled(llama, "int8")
+    return compile_model(llama, "int8")
 
 
 @pytest.mark.parametrize("choices", SHAPES.values(), ids=SHAPES.keys())
 def test_it_gives_the_logits_of_the_model(choices: dict[str, Any]) -> None:
     model = small_model(**choices)
-    decoder = CompiledDecoder(compiled(model, "float32"))
+    decoder = CompiledDecoder(compile_model(model, "float32"))
     numpy.testing.assert_allclose(decoder.prefill([IDS])[0], expected_logits(model, IDS), **CLOSE)
     numpy.testing.assert_allclose(decoder.step([20])[0], expected_logits(model, [*IDS, 20]), **CLOSE)
     numpy.testing.assert_allclose(decoder.prefill([[3]])[0], expected_logits(model, [3]), **CLOSE)
@@ -106,7 +106,7 @@ def test_it_gives_the_logits_of_the_model(choices: dict[str, Any]) -> None:
 @pytest.mark.parametrize("precision", ["bfloat16", "int8"])
 def test_with_rounded_weights_it_gives_the_logits_of_the_model_with_these_weights(precision: Any) -> None:
     model = small_model(n_kv_heads=2, d_model=80, d_head=16, d_ff=150)  # rows of one block, of two, of three
-    decoder = CompiledDecoder(compiled(model, precision))
+    decoder = CompiledDecoder(compile_model(model, precision))
     with torch.no_grad():
         for weight in model.parameters():
             if weight.ndim == 2:
@@ -171,7 +171,7 @@ def test_what_is_cut_off_is_forgotten(program: Program) -> None:
 def test_the_cache_grows_with_the_text() -> None:
     model = small_model(max_positions=700)
     ids = [(7 * i) % VOCAB for i in range(600)]
-    decoder = CompiledDecoder(compiled(model, "float32"))
+    decoder = CompiledDecoder(compile_model(model, "float32"))
     decoder.prefill([ids[:200]])
     for number in ids[200:]:
         logits = decoder.step([number])

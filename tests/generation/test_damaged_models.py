@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from pellucid.corpus.documents import Document
-from pellucid.corpus.pairs import Place
+from pellucid.corpus.pairs import Location
 from pellucid.errors import UserError
-from pellucid.evaluation.text_loss import measure_texts
+from pellucid.evaluation.perplexity import measure_texts
 from pellucid.generation.load_language_model import load_language_model
 from pellucid.storage.tensors import read_tensors, write_tensors
 from tests.generation.small_language_model import save_language_model, small_language_model
@@ -43,4 +43,4 @@ def test_a_model_of_numbers_that_are_none_says_so(folder: Path, settings: dict[s
     with pytest.raises(UserError, match="no finite numbers"):
         model.score("The cat")
     with pytest.raises(UserError, match="no finite numbers"):
-        measure_texts(model, [Document("The cat", Place("a.txt", 1))])
+        measure_texts(model, [Document("The cat", Location("a.txt", 1))])

@@ -6,11 +6,11 @@ import pytest
 import torch
 
 from pellucid.errors import UserError
-from pellucid.generation.continuation import Window, continue_all
-from pellucid.generation.decoder import ModelDecoder, OneSequence
-from pellucid.generation.generate import LanguageModel
+from pellucid.generation.continuation import ContextWindow, run_continuations
+from pellucid.generation.decoder import ModelDecoder, SingleSequenceDecoder
 from pellucid.generation.sampling_config import SamplingConfig
-from pellucid.generation.text_score import Reading, windows
+from pellucid.generation.text_score import ScoringInput, windows
+from pellucid.language_model import LanguageModel
 from pellucid.models.decoder_only import DecoderOnly
 from tests.generation.small_language_model import small_language_model
 
@@ -107,15 +107,15 @@ def with_end_bias(model: LanguageModel, bias: float) -> LanguageModel:
 
 def test_the_model_may_end_the_text(model: LanguageModel) -> None:
     found = with_end_bias(model, 1e4).generate("The cat")
-    assert (found.text, found.finish, [token.text for token in found.tokens]) == ("", "end", ["⟨end⟩"])
+    assert (found.text, found.finish_reason, [token.text for token in found.tokens]) == ("", "end", ["⟨end⟩"])
 
 
 def test_the_end_cannot_come_within_a_character(model: LanguageModel) -> None:
     found = with_end_bias(model, 2).generate("The cat", samples=40, tokens=20, temperature=1.5).samples
-    assert {one.finish for one in found} == {"end", "length"}
-    assert any(len(one.text) < len(one.text.encode()) for one in found if one.finish == "end")
+    assert {one.finish_reason for one in found} == {"end", "length"}
+    assert any(len(one.text) < len(one.text.encode()) for one in found if one.finish_reason == "end")
     for one in found:
-        assert one.finish == "length" or not any(notice.code == "cut-character" for notice in one.warnings)
+        assert one.finish_reason == "length" or not any(notice.code == "cut-character" for notice in one.warnings)
         assert "\ufffd" not in one.text
 
 
@@ -124,22 +124,22 @@ def test_the_end_is_never_penalised(model: LanguageModel) -> None:
     prompt = [1, end, 300]
     config = model.settings(repetition_penalty=1e3, temperature=0)
 
-    class Fixed(OneSequence):
+    class Fixed(SingleSequenceDecoder):
         def prefill(self, prompts: Any) -> Any:
             logits = numpy.full((1, model.model.vocab_size), -50.0, dtype=numpy.float32)
             logits[0, [end, 300, 301]] = 3.0, 4.0, 2.0
             return logits
 
     one = model._continuation(prompt, config, 1, 0)
-    list(continue_all(Fixed(None), [one]))  # type: ignore[arg-type]
-    assert one.finish == "end"
+    list(run_continuations(Fixed(None), [one]))  # type: ignore[arg-type]
+    assert one.finish_reason == "end"
 
 
 def test_a_stop_string_is_found_across_tokens_and_left_out(model: LanguageModel) -> None:
     whole = model.generate("The cat", tokens=24)
     stop = whole.text[3:6]
     found = model.generate("The cat", tokens=24, stop=[stop, "never there"])
-    assert (found.finish, found.stop) == ("stop", stop)
+    assert (found.finish_reason, found.stop) == ("stop", stop)
     assert found.text == whole.text[: whole.text.index(stop)]
     assert [token.id for token in found.tokens] == [token.id for token in whole.tokens[: len(found.tokens)]]
     assert "".join(model.stream("The cat", tokens=24, stop=stop)) == found.text
@@ -149,11 +149,11 @@ def test_a_stop_string_is_found_across_tokens_and_left_out(model: LanguageModel)
 def test_a_window_that_slides_gives_what_reading_it_anew_gives(positions: str) -> None:
     model = small_language_model(positions=positions, max_positions=8)
     found = model.generate("The cat", tokens=30, sliding=True, temperature=0)
-    assert (len(found.tokens), found.finish) == (30, "length")
+    assert (len(found.tokens), found.finish_reason) == (30, "length")
     assert "sliding" in {notice.code for notice in found.warnings}
     ids = model.prompt_ids("The cat")
     for token in found.tokens:
-        seen = ids[Window(8, 0).out_of_view(len(ids)) :]
+        seen = ids[ContextWindow(8, 0).dropped_tokens(len(ids)) :]
         assert len(seen) <= 8
         assert token.log_prob == pytest.approx(float(log_probs(model.model, seen)[-1][token.id]), abs=1e-4)
         ids.append(token.id)
@@ -162,7 +162,7 @@ def test_a_window_that_slides_gives_what_reading_it_anew_gives(positions: str) -
 def test_the_context_ends_the_text_and_says_so(model: LanguageModel) -> None:
     prompt = model.prompt_ids("The cat")
     found = model.generate("The cat", tokens=1000)
-    assert found.finish == "context"
+    assert found.finish_reason == "context"
     assert len(found.tokens) == 32 - len(prompt) + 1  # the last one is predicted, not read
     assert [notice.code for notice in found.warnings if notice.code == "context"]
 
@@ -171,7 +171,10 @@ def test_the_context_ends_the_text_and_says_so(model: LanguageModel) -> None:
 def test_a_text_that_just_fills_the_context_has_been_seen_whole(model: LanguageModel, sliding: bool) -> None:
     fits = 32 - len(model.prompt_ids("The cat")) + 1
     found = model.generate("The cat", tokens=fits, sliding=sliding)
-    assert (found.finish, [notice.code for notice in found.warnings if notice.code in ("sliding", "context")]) == (
+    assert (
+        found.finish_reason,
+        [notice.code for notice in found.warnings if notice.code in ("sliding", "context")],
+    ) == (
         "length",
         [],
     )
@@ -185,7 +188,7 @@ def test_a_prompt_longer_than_the_context_is_an_error_unless_the_window_slides(m
     with pytest.raises(UserError, match=f"the prompt has {tokens} tokens, and the model reads 32 at once") as caught:
         model.generate(["Hund", long])
     assert "sliding" in caught.value.hint
-    assert model.generate(long, sliding=True, tokens=3).finish == "length"
+    assert model.generate(long, sliding=True, tokens=3).finish_reason == "length"
 
 
 def test_settings_that_do_not_fit_are_told(model: LanguageModel) -> None:
@@ -213,7 +216,9 @@ def test_a_decoder_of_one_sequence_gives_the_same(model: LanguageModel) -> None:
         def step(self, number: int) -> Any:
             return self.prefill([*self.ids, number])
 
-    plain = LanguageModel(model.model, model.tokenizer, model.config, new_decoder=lambda: OneSequence(Plain()))
+    plain = LanguageModel(
+        model.model, model.tokenizer, model.config, new_decoder=lambda: SingleSequenceDecoder(Plain())
+    )
     found = plain.generate(PROMPTS, samples=2)
     assert [one.text for one in found] == [one.text for one in model.generate(PROMPTS, samples=2)]
 
@@ -224,9 +229,9 @@ def test_loops_are_told(model: LanguageModel) -> None:
 
 
 def test_progress_counts_the_tokens(model: LanguageModel) -> None:
-    counted: list[int] = []
-    found = model.generate(PROMPTS, on_progress=counted.append)
-    assert sum(counted) == sum(len(one.tokens) for one in found)
+    pluralize: list[int] = []
+    found = model.generate(PROMPTS, on_progress=pluralize.append)
+    assert sum(pluralize) == sum(len(one.tokens) for one in found)
 
 
 def test_a_model_without_a_template_does_not_converse(model: LanguageModel) -> None:
@@ -237,8 +242,8 @@ def test_a_model_without_a_template_does_not_converse(model: LanguageModel) -> N
 @pytest.mark.parametrize("kept", [0, 1])
 def test_a_sliding_window_shows_between_half_a_context_and_a_whole_one(kept: int) -> None:
     for context in range(2, 20):
-        window = Window(context, kept)
-        seen = [length - window.out_of_view(length) for length in range(1, 100)]
+        window = ContextWindow(context, kept)
+        seen = [length - window.dropped_tokens(length) for length in range(1, 100)]
         assert seen[:context] == list(range(1, context + 1))
         assert all(context // 2 < count <= context for count in seen[context:])
 
@@ -249,7 +254,7 @@ def test_a_sliding_window_shows_between_half_a_context_and_a_whole_one(kept: int
 def test_windows_score_each_token_once_with_enough_before_it(first: int, stride: int, kept: int) -> None:
     ids, context = list(range(100, 130)), 8
     scored: list[int] = []
-    for seen, wanted in windows(Reading(ids, first), Window(context, kept), stride):
+    for seen, wanted in windows(ScoringInput(ids, first), ContextWindow(context, kept), stride):
         assert len(seen) <= context
         assert not kept or seen[0] == ids[0]
         for back, number in enumerate(reversed(wanted)):

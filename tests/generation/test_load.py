@@ -6,14 +6,14 @@ import torch
 
 import pellucid
 from pellucid.errors import UsageError, UserError
-from pellucid.generation.config import GenerationConfig
-from pellucid.generation.generate import LanguageModel
+from pellucid.generation.generation_config import GenerationConfig
 from pellucid.generation.load_language_model import load_language_model
-from pellucid.generation.translate import Translator
-from pellucid.models.config import EncoderDecoderConfig
+from pellucid.language_model import LanguageModel
 from pellucid.models.encoder_decoder import EncoderDecoder
-from pellucid.models.model_files import build_translator_model, own_weights, save_weights
-from pellucid.word2vec import WordVectors
+from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
+from pellucid.models.weights import load_encoder_decoder, save_weights, unique_weights
+from pellucid.translator import Translator
+from pellucid.word_vectors import WordVectors
 from tests.generation.small_language_model import (
     imported_language_model,
     save_language_model,
@@ -47,16 +47,16 @@ def test_tied_weights_are_stored_once(tie: str, tmp_path: Path) -> None:
         {"d_model": 8, "n_heads": 2, "d_ff": 8, "encoder_layers": 1, "decoder_layers": 1, "tie_embeddings": tie}
     )
     model = EncoderDecoder(shape, 20, 20, 0)
-    names = {name for name in own_weights(model) if "embedding" in name}
+    names = {name for name in unique_weights(model) if "embedding" in name}
     assert len(names) == {"all": 1, "output": 2, "none": 3}[tie]
     save_weights(model, tmp_path / "w.safetensors")
     config = {"model": shape.model_dump(), "source_vocab_size": 20, "target_vocab_size": 20}
-    again = build_translator_model(config, tmp_path / "w.safetensors")
+    again = load_encoder_decoder(config, tmp_path / "w.safetensors")
     assert all(torch.equal(a, b) for a, b in zip(model.state_dict().values(), again.state_dict().values(), strict=True))
     with pytest.raises(UserError, match=r"target_embedding.weight has shape \[20, 8\], expected \[21, 8\]"):
-        build_translator_model({**config, "source_vocab_size": 21, "target_vocab_size": 21}, tmp_path / "w.safetensors")
+        load_encoder_decoder({**config, "source_vocab_size": 21, "target_vocab_size": 21}, tmp_path / "w.safetensors")
     with pytest.raises(UserError, match="target_vocab_size is missing"):
-        build_translator_model({"model": shape.model_dump(), "source_vocab_size": 20}, tmp_path / "w.safetensors")
+        load_encoder_decoder({"model": shape.model_dump(), "source_vocab_size": 20}, tmp_path / "w.safetensors")
 
 
 def test_mistakes_are_told(folder: Path) -> None:

@@ -2,7 +2,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pellucid.generation.placeholders import Protected, balance, protect, protect_pair, put_back, put_in, spans
+from pellucid.generation.placeholders import (
+    ProtectedText,
+    insert_placeholders,
+    placeholder_spans,
+    protect,
+    protect_pair,
+    restore_placeholders,
+    unbalanced_tags,
+)
 
 PLACEHOLDERS = [
     "{{person.name}}", "{0}", "{name}", "${name}", "{}", "%s", "%1$d", "%(count)d", "%.2f", "###T01###", "<b>", "</b>",
@@ -14,23 +22,23 @@ WORDS = ["50%", "of", " ", ". ", "，", "a < b", "{ }", "x > y", "猫", "\\", "1
 @given(st.lists(st.sampled_from(PLACEHOLDERS + WORDS)).map("".join) | st.text())
 def test_a_text_comes_back_from_its_segments(text: str) -> None:
     protected = protect(text)
-    assert put_back(*protected) == text
+    assert restore_placeholders(*protected) == text
     assert sum(segment != "" for segment in protected.segments) == len(protected.segments)
 
 
 @pytest.mark.parametrize("placeholder", PLACEHOLDERS)
 def test_each_kind_is_found_whole(placeholder: str) -> None:
     text = f"Hallo {placeholder} Welt"
-    assert [text[start:end] for start, end in spans(text)] == [placeholder]
+    assert [text[start:end] for start, end in placeholder_spans(text)] == [placeholder]
 
 
 @pytest.mark.parametrize("word", WORDS)
 def test_plain_text_is_no_placeholder(word: str) -> None:
-    assert spans(f"Hallo {word} Welt") == []
+    assert placeholder_spans(f"Hallo {word} Welt") == []
 
 
 def test_equal_placeholders_have_one_number() -> None:
-    assert protect("{a} and {b} or {a}") == Protected([0, " and ", 1, " or ", 0], ["{a}", "{b}"])
+    assert protect("{a} and {b} or {a}") == ProtectedText([0, " and ", 1, " or ", 0], ["{a}", "{b}"])
 
 
 def test_a_pair_is_numbered_alike_or_not_at_all() -> None:
@@ -62,7 +70,7 @@ def test_bare_text_has_no_doubled_spaces() -> None:
 def test_placeholders_are_put_between_words_and_tags_stay_balanced(
     source: str, translation: str, places: list[int], text: str
 ) -> None:
-    assert put_in(protect(source), translation, places) == text
+    assert insert_placeholders(protect(source), translation, places) == text
 
 
 @given(
@@ -76,10 +84,10 @@ def test_all_placeholders_are_put_in_as_balanced_as_they_were(
     protected = protect(source)
     count = sum(isinstance(segment, int) for segment in protected.segments)
     places = data.draw(st.lists(st.integers(0, len(translation)), min_size=count, max_size=count))
-    again = protect(put_in(protected, translation, places))
+    again = protect(insert_placeholders(protected, translation, places))
     assert sorted(again.values[n] for n in again.segments if isinstance(n, int)) == sorted(
         protected.values[n] for n in protected.segments if isinstance(n, int)
     )
-    assert balance(*again) == balance(*protected)
+    assert unbalanced_tags(*again) == unbalanced_tags(*protected)
     kept = "".join(segment for segment in again.segments if isinstance(segment, str))
     assert "".join(kept.split()) == "".join(translation.split())

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from pellucid.generation.sampling import (
     Distribution,
+    apply_repetition_penalty,
     draw,
     greedy,
     log_normaliser,
-    penalised,
     sampling_distribution,
 )
 from pellucid.generation.sampling_config import SamplingConfig
@@ -127,14 +127,14 @@ def test_the_probability_of_what_cannot_be_drawn_is_0() -> None:
 
 def test_a_penalty_divides_positive_logits_and_multiplies_negative_ones_once() -> None:
     logits = numpy.array([2.0, -2.0, 3.0, 0.0], dtype=numpy.float32)
-    assert penalised(logits, [0, 0, 0, 1, 3], 2.0).tolist() == [1.0, -4.0, 3.0, 0.0]
-    assert penalised(logits, [], 2.0).tolist() == logits.tolist() == [2.0, -2.0, 3.0, 0.0]
+    assert apply_repetition_penalty(logits, [0, 0, 0, 1, 3], 2.0).tolist() == [1.0, -4.0, 3.0, 0.0]
+    assert apply_repetition_penalty(logits, [], 2.0).tolist() == logits.tolist() == [2.0, -2.0, 3.0, 0.0]
 
 
 @pytest.mark.parametrize("penalty", [1e308, 1e-308])
 def test_a_penalty_beyond_what_float32_holds_leaves_finite_logits(penalty: float) -> None:
     logits = numpy.array([2.0, -2.0, 3.0, 0.0], dtype=numpy.float32)
-    found = penalised(logits, [0, 1], penalty)
+    found = apply_repetition_penalty(logits, [0, 1], penalty)
     assert numpy.isfinite(found).all()
     assert (found[0] > found[1]) == (penalty < 1) or found[0] == 0
     probabilities = sampling_distribution(found, SamplingConfig()).probabilities

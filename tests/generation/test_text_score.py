@@ -3,7 +3,7 @@ import torch
 
 from pellucid.errors import UserError
 from pellucid.generation import text_score
-from pellucid.generation.generate import LanguageModel
+from pellucid.language_model import LanguageModel
 from tests.generation.small_language_model import small_language_model
 
 TEXTS = ["The cat ate three fish.", "猫", "", " two  spaces ", "Seán 水🤗", "</s><start>"]
@@ -41,7 +41,7 @@ def test_where_a_token_would_reach_across_each_part_is_encoded_by_itself(model: 
     tokenizer = model.tokenizer
     assert b" yes" in [piece.bytes for piece in tokenizer.pieces("The yes")]
     found = model.score("es", "The y")
-    assert [token.id for token in found.tokens] == tokenizer.encode_inside("es")
+    assert [token.id for token in found.tokens] == tokenizer.encode_continuation("es")
 
 
 def test_a_long_text_is_read_through_windows_and_nothing_is_cut(model: LanguageModel) -> None:
@@ -64,7 +64,7 @@ def test_batches_and_parts_change_nothing(model: LanguageModel, monkeypatch: pyt
     before = model.score(text)
     monkeypatch.setattr(text_score, "BATCH_TOKENS", 1)
     monkeypatch.setattr(text_score, "LOGITS_AT_ONCE", 1)
-    monkeypatch.setattr("pellucid.generation.decoder.READ_AT_ONCE", 3)
+    monkeypatch.setattr("pellucid.generation.decoder.PREFILL_CHUNK", 3)
     after = model.score(text)
     assert [a.log_prob for a in after.tokens] == pytest.approx([b.log_prob for b in before.tokens], abs=1e-4)
 

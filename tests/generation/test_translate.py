@@ -4,11 +4,11 @@ import pytest
 import torch
 
 from pellucid.errors import UserError
-from pellucid.generation.alignment import soft_alignments
-from pellucid.generation.parts import PartMaker
-from pellucid.generation.translate import Translator
+from pellucid.generation.attention_alignment import attention_alignments
+from pellucid.generation.text_splitting import TextSplitter
 from pellucid.generation.translation import Alternative, best_combinations
-from pellucid.layers.taps import Only
+from pellucid.layers.taps import SelectiveTap
+from pellucid.translator import Translator
 from tests.generation.small_translator import small_tokenizer, small_translator
 
 TEXTS = [
@@ -71,11 +71,11 @@ def test_alignment_weights_are_those_of_the_step_that_chose_the_token(translator
         seen.append(weights)
         return weights
 
-    tap = Only(["decoder.0.cross_attention.weights"], record)
+    tap = SelectiveTap(["decoder.0.cross_attention.weights"], record)
     translator.model(torch.tensor([ids]), torch.tensor([target]), tap)
     assert found.alignment
     assert len(found.source_tokens) == len(ids) - 1
-    [weights] = soft_alignments(translator.model, [ids], [target[1:]], translator.symbols)
+    [weights] = attention_alignments(translator.model, [ids], [target[1:]], translator.special_tokens)
     assert torch.allclose(weights, seen[0].mean(1)[0, :-1], atol=1e-5)
     assert weights.sum(1).tolist() == pytest.approx([1.0] * len(weights), abs=1e-5)
     assert {link.target for link in found.alignment} == set(range(len(found.tokens)))
@@ -85,8 +85,10 @@ def test_alignment_weights_are_those_of_the_step_that_chose_the_token(translator
 
 def test_chosen_heads_are_the_ones_averaged(translator: Translator) -> None:
     ids, target = [20, 30, 40, 2], [50, 60]
-    every = soft_alignments(translator.model, [ids], [target], translator.symbols)[0]
-    heads = [soft_alignments(translator.model, [ids], [target], translator.symbols, [(0, h)])[0] for h in (0, 1)]
+    every = attention_alignments(translator.model, [ids], [target], translator.special_tokens)[0]
+    heads = [
+        attention_alignments(translator.model, [ids], [target], translator.special_tokens, [(0, h)])[0] for h in (0, 1)
+    ]
     assert torch.allclose((heads[0] + heads[1]) / 2, every, atol=1e-6)
 
 
@@ -152,11 +154,11 @@ def test_placeholder_ids_come_out_as_their_values_or_are_put_in_by_alignment() -
 
 def test_the_model_sees_placeholders_as_ids_if_it_can_and_not_at_all_if_not() -> None:
     tokenizer = small_tokenizer()
-    part = PartMaker(tokenizer, 50, True, 10).part("The {a} ate {b} and {a}", numbered=True)
+    part = TextSplitter(tokenizer, 50, True, 10).part("The {a} ate {b} and {a}", numbered=True)
     seen = [number for number in part.ids if number in tokenizer.placeholder_ids]
     assert seen == [tokenizer.placeholder_ids[n] for n in (0, 1, 0)]
-    unseen = PartMaker(tokenizer, 50, True, 0).part("The {a} ate {b} and {a}", numbered=True)
+    unseen = TextSplitter(tokenizer, 50, True, 0).part("The {a} ate {b} and {a}", numbered=True)
     assert unseen.ids[:-1] == tuple(tokenizer.encode("The ate and"))
-    text = PartMaker(tokenizer, 50, False, 10).part("The {a}", numbered=True)
+    text = TextSplitter(tokenizer, 50, False, 10).part("The {a}", numbered=True)
     assert text.ids[:-1] == tuple(tokenizer.encode("The {a}"))
-    assert PartMaker(tokenizer, 50, True, 10).part("{a} %s", numbered=True).ids == ()
+    assert TextSplitter(tokenizer, 50, True, 10).part("{a} %s", numbered=True).ids == ()

@@ -6,7 +6,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pellucid.generation.utf8 import WHOLE, CharacterGuard
+from pellucid.generation.utf8 import CHARACTER_BOUNDARY, Utf8Constraint
 
 # Bytes at both ends of every range of the table, and one inside.
 EDGES = [
@@ -32,8 +32,8 @@ def single_bytes() -> list[bytes]:
 
 @given(st.lists(PIECES, min_size=1, max_size=5))
 def test_a_piece_is_allowed_just_where_the_bytes_stay_the_beginning_of_a_text(pieces: list[bytes]) -> None:
-    guard = CharacterGuard([b"", *single_bytes(), *pieces], [END], 1 + 256 + len(pieces))
-    state, written = WHOLE, b""
+    guard = Utf8Constraint([b"", *single_bytes(), *pieces], [END], 1 + 256 + len(pieces))
+    state, written = CHARACTER_BOUNDARY, b""
     for number, piece in enumerate(pieces, 257):
         allowed = guard.forbidden[state, number] == 0
         assert allowed == is_beginning(written + piece)
@@ -52,15 +52,15 @@ def _is_text(data: bytes) -> bool:
 
 
 def test_what_adds_no_bytes_may_not_come_but_for_an_end() -> None:
-    guard = CharacterGuard([b"", b"", b"a"], [1], 5)
-    assert [value == 0 for value in guard.forbidden[WHOLE]] == [False, True, True, False, False]
+    guard = Utf8Constraint([b"", b"", b"a"], [1], 5)
+    assert [value == 0 for value in guard.forbidden[CHARACTER_BOUNDARY]] == [False, True, True, False, False]
 
 
 def test_a_beginning_that_no_token_can_end_may_not_come() -> None:
     lead, middle, end, letter = b"\xe6", b"\xb0", b"\xb4", b"a"
-    whole = CharacterGuard([lead, middle, end, letter], [], 4)
-    assert [value == 0 for value in whole.forbidden[WHOLE]] == [True, False, False, True]
-    dead = CharacterGuard([lead, letter], [], 2)
-    assert [value == 0 for value in dead.forbidden[WHOLE]] == [False, True]
-    half_dead = CharacterGuard([b"\xf0\x9f", b"\xf0\x9f\xa4\x97", letter], [], 3)
-    assert [value == 0 for value in half_dead.forbidden[WHOLE]] == [False, True, True]
+    whole = Utf8Constraint([lead, middle, end, letter], [], 4)
+    assert [value == 0 for value in whole.forbidden[CHARACTER_BOUNDARY]] == [True, False, False, True]
+    dead = Utf8Constraint([lead, letter], [], 2)
+    assert [value == 0 for value in dead.forbidden[CHARACTER_BOUNDARY]] == [False, True]
+    half_dead = Utf8Constraint([b"\xf0\x9f", b"\xf0\x9f\xa4\x97", letter], [], 3)
+    assert [value == 0 for value in half_dead.forbidden[CHARACTER_BOUNDARY]] == [False, True, True]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pellucid.generation.generate import LanguageModel
+from pellucid.language_model import LanguageModel
 from tests.generation.small_language_model import imported_language_model, small_language_model
 
 MODELS = {"own": small_language_model, "imported": imported_language_model}

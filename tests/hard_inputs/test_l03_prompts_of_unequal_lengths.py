@@ -20,7 +20,7 @@ def test_each_is_continued_as_if_it_were_alone(positions: str, settings: dict[st
         alone = model.generate(prompt, **settings)
         assert [sample.text for sample in found.samples] == [sample.text for sample in alone.samples]
         for one, other in zip(found.samples, alone.samples, strict=True):
-            assert (one.finish, one.stop) == (other.finish, other.stop)
+            assert (one.finish_reason, one.stop) == (other.finish_reason, other.stop)
             assert one.log_prob == pytest.approx(other.log_prob, abs=1e-3)  # sums of float32 in another order
 
 

@@ -10,7 +10,7 @@ from tests.generation.small_language_model import small_language_model
 @pytest.mark.parametrize("at_once", [1, 3, 512])
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned", "rope", "alibi", "none"])
 def test_logits_are_equal_at_any_split(positions: str, at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decoder, "READ_AT_ONCE", at_once)
+    monkeypatch.setattr(decoder, "PREFILL_CHUNK", at_once)
     model = small_language_model(positions=positions, n_kv_heads=1).model
     ids = [1, 40, 300, 17, 8, 0, 22, 301]  # the padding id is a token like others here: nothing is padded
     with torch.inference_mode():

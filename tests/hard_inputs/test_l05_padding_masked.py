@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from pellucid.models.config import EncoderDecoderConfig
 from pellucid.models.encoder_decoder import EncoderDecoder
+from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
 
 POSITIONS = ["sinusoidal", "learned", "rope", "alibi", "none"]
 SOURCES = {

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from pellucid.generation.generate import LanguageModel
 from pellucid.generation.sampling_config import SamplingConfig
+from pellucid.language_model import LanguageModel
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.models.decoder_only_config import DecoderOnlyConfig
 from pellucid.tokenizers import TokenizerConfig, train_tokenizer

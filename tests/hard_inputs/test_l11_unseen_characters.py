@@ -2,14 +2,14 @@
 
 import pytest
 
-from pellucid.generation.generate import LanguageModel
+from pellucid.language_model import LanguageModel
 from pellucid.tokenizers import TokenizerConfig, train_tokenizer
-from pellucid.tokenizers.config import Kind
+from pellucid.tokenizers.config import TokenizerKind
 from tests.generation.small_language_model import imported_language_model, small_language_model
 
 
 @pytest.mark.parametrize("kind", ["bpe", "unigram", "words", "characters"])
-def test_an_unseen_character_becomes_its_bytes(kind: Kind) -> None:
+def test_an_unseen_character_becomes_its_bytes(kind: TokenizerKind) -> None:
     tokenizer = train_tokenizer(["the cat"] * 5, TokenizerConfig(kind=kind))
     for text in ("鱼", "the 鱼", "🤗the", "CAT", "thé", "\u200f", "\U0010ffff", "\n"):
         assert tokenizer.decode(tokenizer.encode(text)) == text

@@ -5,10 +5,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pellucid.models.config import EncoderDecoderConfig
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.models.decoder_only_config import DecoderOnlyConfig
 from pellucid.models.encoder_decoder import EncoderDecoder
+from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
 
 LENGTH, VOCAB_SIZE = 7, 11
 POSITIONS = ["sinusoidal", "learned", "rope", "alibi", "none"]

@@ -16,7 +16,7 @@ def test_a_pair_falls_together_or_not_at_all(tmp_path: Path, blank: str) -> None
     assert [(pair.source, pair.target) for pair in examination.pairs()] == [("Hallo", "Hello"), ("Katze", "Cat")]
     report = examination.report
     assert (report.pairs, report.usable, report.counts["blank"]) == (4, 2, 2)
-    first, second = [problem for problem in report.problems if problem.check == "blank"]
+    first, second = [problem for problem in report.issues if problem.check == "blank"]
     assert (first.file, first.line) == (str(source), 2) and f"{target}:2" in first.message
     assert (second.file, second.line) == (str(target), 4) and f"{source}:4" in second.message
 
@@ -25,4 +25,4 @@ def test_tsv_and_blank_lines_in_it(tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_text("Hallo\tHello\n\n\tBlank?\nHund\t\nKatze\tCat\n", encoding="utf-8")
     examination = examine([tmp_path / "a.tsv"])
     assert [(pair.source, pair.target) for pair in examination.pairs()] == [("Hallo", "Hello"), ("Katze", "Cat")]
-    assert examination.report.counts["blank"] == 3 and not examination.report.refusals
+    assert examination.report.counts["blank"] == 3 and not examination.report.errors

@@ -6,14 +6,14 @@ import pytest
 
 from pellucid.corpus.config import DataConfig
 from pellucid.corpus.doctor import examine
-from pellucid.corpus.doctor.report import Problem
+from pellucid.corpus.doctor.report import ReportedIssue
 
 
-def examine_lines(tmp_path: Path, source: list[str], target: list[str], **options: object) -> Problem:
+def examine_lines(tmp_path: Path, source: list[str], target: list[str], **options: object) -> ReportedIssue:
     for name, lines in (("a.de", source), ("a.en", target)):
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     report = examine([tmp_path / "a.de", tmp_path / "a.en"], options=DataConfig.model_validate(options)).report
-    return next(problem for problem in report.refusals if problem.check == "line-count")
+    return next(problem for problem in report.errors if problem.check == "line-count")
 
 
 @pytest.mark.parametrize("options", [{}, {"skip": ("shift",)}])

@@ -19,7 +19,7 @@ def test_it_becomes_a_space_and_nothing_shifts(tmp_path: Path, separator: str, f
         files[1].write_text(f"one\r\ntwo{separator}three\n", encoding="utf-8", newline="")
     examination = examine(files)
     assert [(pair.source, pair.target) for pair in examination.pairs()] == [("A B", "one"), ("C", "two three")]
-    problems = [problem for problem in examination.report.problems if problem.check == "line-separator"]
-    assert [problem.line for problem in problems] == [1, 2]
-    assert f"U+{ord(separator):04X}" in problems[0].message
-    assert not examination.report.refusals
+    issues = [problem for problem in examination.report.issues if problem.check == "line-separator"]
+    assert [problem.line for problem in issues] == [1, 2]
+    assert f"U+{ord(separator):04X}" in issues[0].message
+    assert not examination.report.errors

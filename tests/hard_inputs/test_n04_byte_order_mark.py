@@ -19,7 +19,7 @@ def test_it_is_read_and_dropped(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text(CONTENTS[name], encoding="utf-8")
     examination = examine([tmp_path / name])
     assert [(pair.source, pair.target) for pair in examination.pairs()] == [("uno", "one")]
-    assert not examination.report.refusals
+    assert not examination.report.errors
     assert examination.report.counts["bom"] == (name != "a.tmx")  # in XML it is a part of the encoding
 
 

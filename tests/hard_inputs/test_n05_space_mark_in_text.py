@@ -3,14 +3,14 @@
 import pytest
 
 from pellucid.tokenizers import TokenizerConfig, train_tokenizer
-from pellucid.tokenizers.config import Kind
+from pellucid.tokenizers.config import TokenizerKind
 
 
 @pytest.mark.parametrize("kind", ["bpe", "unigram", "words", "characters"])
 @pytest.mark.parametrize(
     "text", ["abc▁d d", "▁", "▁▁", " ▁", "▁ ", "▁a", "a▁", "a ▁ b", " ▁▁ a", "\U000f0020▁\U000f0100", "ab\u2581\u2582"]
 )
-def test_text_with_the_space_mark_comes_back(kind: Kind, text: str) -> None:
+def test_text_with_the_space_mark_comes_back(kind: TokenizerKind, text: str) -> None:
     for lines in (["abc d d"], ["abc▁d d", text, "a▁b ▁▁"]):
         tokenizer = train_tokenizer(lines * 5, TokenizerConfig(kind=kind))
         assert tokenizer.decode(tokenizer.encode(text)) == text

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pellucid.tokenizers import TokenizerConfig, load_tokenizer, train_tokenizer
-from pellucid.tokenizers.config import Kind
+from pellucid.tokenizers.config import TokenizerKind
 
 SPELLINGS = [
     *(
@@ -28,7 +28,9 @@ SPELLINGS = [
 
 @pytest.mark.parametrize("kind", ["bpe", "unigram", "words", "characters"])
 @pytest.mark.parametrize("full_of_them", [True, False])
-def test_they_are_text_in_training_in_use_and_after_loading(kind: Kind, full_of_them: bool, tmp_path: Path) -> None:
+def test_they_are_text_in_training_in_use_and_after_loading(
+    kind: TokenizerKind, full_of_them: bool, tmp_path: Path
+) -> None:
     lines = ["a cat ate a fish"] * 20 + [*SPELLINGS, " ".join(SPELLINGS), "".join(SPELLINGS)] * 20 * full_of_them
     tokenizer = train_tokenizer(lines, TokenizerConfig(kind=kind, vocab_size=600))
     tokenizer.save(tmp_path / "tokenizer.json")
@@ -44,7 +46,7 @@ def test_they_are_text_in_training_in_use_and_after_loading(kind: Kind, full_of_
 
 
 @pytest.mark.parametrize("kind", ["bpe", "unigram", "words", "characters"])
-def test_a_spelt_byte_is_not_the_byte(kind: Kind) -> None:
+def test_a_spelt_byte_is_not_the_byte(kind: TokenizerKind) -> None:
     tokenizer = train_tokenizer(["<0x41> </s>"] * 20, TokenizerConfig(kind=kind))
     assert tokenizer.encode("<0x41>") != tokenizer.encode("A")
     assert tokenizer.decode([tokenizer.end_id]) == ""

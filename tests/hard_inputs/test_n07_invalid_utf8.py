@@ -16,9 +16,9 @@ def test_line_70123_is_named_and_refused_and_dropped_only_on_request(tmp_path: P
     files[1].write_bytes(content.replace(b"line %d\n" % BAD, b"line \xff\xfe %d\n" % BAD))
     skip = ("shift", "near-duplicate")
     examination = examine(files, options=DataConfig(skip=skip))
-    (problem,) = examination.report.refusals
+    (problem,) = examination.report.errors
     assert (problem.check, problem.file, problem.line) == ("encoding", str(files[1]), BAD)
     assert "0xff" in problem.message
     asked = examine(files, options=DataConfig(skip=skip, drop=("encoding",)))
-    assert not asked.report.refusals and asked.report.usable == LINES - 1
-    assert all(pair.source_place.line != BAD for pair in asked.pairs())
+    assert not asked.report.errors and asked.report.usable == LINES - 1
+    assert all(pair.source_location.line != BAD for pair in asked.pairs())

@@ -11,7 +11,7 @@ def test_it_is_left_out_and_counted_unless_the_limit_is_raised(tmp_path: Path) -
     (tmp_path / "a.tsv").write_text(f"Hallo\tHello\n{long}\t{long}\nKatze\tCat\n", encoding="utf-8")
     examination = examine([tmp_path / "a.tsv"])
     assert [pair.source for pair in examination.pairs()] == ["Hallo", "Katze"]
-    (problem,) = [problem for problem in examination.report.problems if problem.check == "too-long"]
+    (problem,) = [problem for problem in examination.report.issues if problem.check == "too-long"]
     assert problem.level == "drop" and problem.line == 2 and "9,999 characters" in problem.message
     raised = examine([tmp_path / "a.tsv"], options=DataConfig(max_characters=10_000))
     assert [len(pair.source) for pair in raised.pairs()] == [5, 9999, 5]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pellucid.generation.placeholders import balance, protect
-from pellucid.generation.translate import Translator
+from pellucid.generation.placeholders import protect, unbalanced_tags
+from pellucid.translator import Translator
 from tests.generation.small_translator import small_translator
 
 TEXTS = [
@@ -32,7 +32,7 @@ def test_every_placeholder_is_kept_and_tags_stay_balanced(translator: Translator
     for one in found.n_best[:1]:
         after = protect(one.text)
         assert sorted(after.values) == sorted(before.values)
-        assert balance(*after) == balance(*before) == []
+        assert unbalanced_tags(*after) == unbalanced_tags(*before) == []
         for value in before.values:
             assert one.text.count(value) == text.count(value)
 

@@ -16,7 +16,7 @@ def test_copies_are_counted_and_repetitions_left_out(tmp_path: Path) -> None:
     report = examination.report
     assert (report.usable, report.counts["duplicate"], report.counts["copy"]) == (21, 9_999, 20)
     assert any("9,999 pairs left out" in line and "duplicate" in line for line in report.summary_lines())
-    assert {problem.level for problem in report.problems if problem.check == "copy"} == {"warn"}
+    assert {problem.level for problem in report.issues if problem.check == "copy"} == {"warn"}
     assert examine([path], options=DataConfig(keep=("duplicate",))).report.usable == 10_020
     assert examine([path], options=DataConfig(drop=("copy",))).report.usable == 1
 

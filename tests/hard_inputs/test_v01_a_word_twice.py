@@ -6,7 +6,7 @@ import numpy
 import pytest
 
 from pellucid import UserError, WordVectors
-from pellucid.word2vec import OddVectorsWarning
+from pellucid.word_vectors import VectorFileWarning
 
 TEXT = "4 2\nking 1 2\nqueen 3 4\nking 5 6\nking 7 8\n"
 
@@ -18,12 +18,12 @@ def binary(words: list[bytes], d: int = 2) -> bytes:
 
 def test_the_first_is_kept_and_the_rest_is_reported_by_line(tmp_path: Path) -> None:
     (tmp_path / "v.txt").write_text(TEXT, encoding="utf-8")
-    with pytest.warns(OddVectorsWarning, match="2 rows repeat a word, as 'king'"):
+    with pytest.warns(VectorFileWarning, match="2 rows repeat a word, as 'king'"):
         vectors = WordVectors.load(tmp_path / "v.txt")
     assert list(vectors) == ["king", "queen"]
     assert vectors["king"].tolist() == [1, 2]
     assert vectors.report is not None
-    (oddity,) = vectors.report.oddities
+    (oddity,) = vectors.report.problems
     assert (oddity.kind, oddity.place, oddity.times) == ("duplicate-word", f"{tmp_path / 'v.txt'}:4", 2)
     assert [neighbour.word for neighbour in vectors.similar("king")] == ["queen"]
 
@@ -31,7 +31,7 @@ def test_the_first_is_kept_and_the_rest_is_reported_by_line(tmp_path: Path) -> N
 @pytest.mark.parametrize("format", ["native", "word2vec-text", "word2vec-binary", "glove", "fasttext"])
 def test_what_was_read_can_be_saved_and_read_again_without_a_word(tmp_path: Path, format: str) -> None:
     (tmp_path / "v.txt").write_text(TEXT, encoding="utf-8")
-    with pytest.warns(OddVectorsWarning):
+    with pytest.warns(VectorFileWarning):
         vectors = WordVectors.load(tmp_path / "v.txt")
     vectors.save(tmp_path / "again", format)  # type: ignore[arg-type]
     again = WordVectors.load(tmp_path / "again")
@@ -41,14 +41,14 @@ def test_what_was_read_can_be_saved_and_read_again_without_a_word(tmp_path: Path
 
 def test_in_a_binary_file_the_byte_is_named(tmp_path: Path) -> None:
     (tmp_path / "v.bin").write_bytes(binary([b"a", b"b", b"a"]))
-    with pytest.warns(OddVectorsWarning, match=r"the word 'a' stands twice, first in byte 4; .*byte 24"):
+    with pytest.warns(VectorFileWarning, match=r"the word 'a' stands twice, first in byte 4; .*byte 24"):
         vectors = WordVectors.load(tmp_path / "v.bin")
     assert list(vectors) == ["a", "b"]
 
 
 def test_bad_bytes_that_look_alike_stay_apart(tmp_path: Path) -> None:
     (tmp_path / "v.txt").write_bytes(b"2 1\n\xff 1\n\xfe 2\n")
-    with pytest.warns(OddVectorsWarning, match="2 words are not UTF-8"):
+    with pytest.warns(VectorFileWarning, match="2 words are not UTF-8"):
         assert list(WordVectors.load(tmp_path / "v.txt")) == ["\\xff", "\\xfe"]
 
 

@@ -6,8 +6,8 @@ import numpy
 import pytest
 
 from pellucid import UserError, WordVectors
-from pellucid.word2vec import OddVectorsWarning
-from pellucid.word2vec.files import read_vectors
+from pellucid.word_vectors import VectorFileWarning
+from pellucid.word_vectors.files import read_vectors
 
 ROWS = "king 1 2 3\nqueen 4 5 6\n"
 
@@ -15,7 +15,7 @@ ROWS = "king 1 2 3\nqueen 4 5 6\n"
 @pytest.mark.parametrize("promised", [5, 1, 0])
 def test_the_rows_that_are_there_are_read(tmp_path: Path, promised: int) -> None:
     (tmp_path / "v.txt").write_text(f"{promised} 3\n{ROWS}", encoding="utf-8")
-    with pytest.warns(OddVectorsWarning, match=f"the header says {promised} rows, the file has 2"):
+    with pytest.warns(VectorFileWarning, match=f"the header says {promised} rows, the file has 2"):
         vectors = WordVectors.load(tmp_path / "v.txt")
     assert numpy.array_equal(vectors.input_vectors, [[1, 2, 3], [4, 5, 6]])
     with pytest.raises(UserError, match=f"the header says {promised} rows, the file has 2") as caught:
@@ -27,7 +27,7 @@ def test_the_rows_that_are_there_are_read(tmp_path: Path, promised: int) -> None
 def test_in_a_binary_file_too(tmp_path: Path, promised: int) -> None:
     rows = b"".join(word + b" " + numpy.array([0.1, 0.2], "<f4").tobytes() for word in (b"king", b"queen"))
     (tmp_path / "v.bin").write_bytes(b"%d 2\n" % promised + rows)
-    with pytest.warns(OddVectorsWarning, match=f"the header says {promised} rows, the file has 2"):
+    with pytest.warns(VectorFileWarning, match=f"the header says {promised} rows, the file has 2"):
         assert list(WordVectors.load(tmp_path / "v.bin")) == ["king", "queen"]
     with pytest.raises(UserError, match="the file has 2") as caught:
         WordVectors.load(tmp_path / "v.bin", strict=True)
@@ -63,7 +63,7 @@ def test_nor_are_vectors_of_no_numbers(tmp_path: Path) -> None:
 def test_rows_of_other_lengths_are_left_out_and_counted(tmp_path: Path) -> None:
     rows = "a 1 2 3\nb 4 5\nc 7 8 9\n\nd\ne 1 2 x\nf 1 2 3\n"
     (tmp_path / "v.txt").write_text(f"6 3\n{rows}", encoding="utf-8")
-    with pytest.warns(OddVectorsWarning, match=r"3 rows do not end in 3 numbers; they are left out .*v\.txt:3"):
+    with pytest.warns(VectorFileWarning, match=r"3 rows do not end in 3 numbers; they are left out .*v\.txt:3"):
         vectors = WordVectors.load(tmp_path / "v.txt")
     assert list(vectors) == ["a", "c", "f"]
     assert vectors.report is not None and vectors.report.rows == 6
@@ -84,14 +84,14 @@ def test_the_header_decides_where_rows_do_not_agree(tmp_path: Path) -> None:
 
 def test_a_number_too_many_is_told(tmp_path: Path) -> None:
     (tmp_path / "v.txt").write_text("4 2\na .1 .2\nb .1 .2 .3\niphone 5 .1 .2\nc 1 2\n", encoding="utf-8")
-    with pytest.warns(OddVectorsWarning, match=r"the row 'b .1 .2 .3' has more than 2 numbers"):
+    with pytest.warns(VectorFileWarning, match=r"the row 'b .1 .2 .3' has more than 2 numbers"):
         assert list(WordVectors.load(tmp_path / "v.txt")) == ["a", "b .1", "iphone 5", "c"]
 
 
 @pytest.mark.parametrize("number", ["nan", "-inf", "Infinity", "1e39", "-1e400"])
 def test_numbers_that_are_not_finite_cost_their_row(tmp_path: Path, number: str) -> None:
     (tmp_path / "v.txt").write_text(f"3 2\na 1 2\nb 3 {number}\nc 5 6\n", encoding="utf-8")
-    with pytest.warns(OddVectorsWarning, match="not finite; it is left out"):
+    with pytest.warns(VectorFileWarning, match="not finite; it is left out"):
         vectors = WordVectors.load(tmp_path / "v.txt")
     assert list(vectors) == ["a", "c"]
     assert numpy.array_equal(vectors.input_vectors, [[1, 2], [5, 6]])
@@ -101,7 +101,7 @@ def test_nor_are_they_read_from_binary(tmp_path: Path) -> None:
     numbers = numpy.array([[0.1, 0.2], [numpy.nan, 1], [3e38, 3e38], [numpy.inf, -numpy.inf]], "<f4")
     rows = b"".join(b"w%d " % row + numbers[row].tobytes() for row in range(4))
     (tmp_path / "v.bin").write_bytes(b"4 2\n" + rows)
-    with pytest.warns(OddVectorsWarning, match="2 rows hold a number that is not finite"):
+    with pytest.warns(VectorFileWarning, match="2 rows hold a number that is not finite"):
         assert list(WordVectors.load(tmp_path / "v.bin")) == ["w0", "w2"]
 
 

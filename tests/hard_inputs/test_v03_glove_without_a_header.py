@@ -6,7 +6,7 @@ import numpy
 import pytest
 
 from pellucid import UserError, WordVectors
-from pellucid.word2vec import OddVectorsWarning
+from pellucid.word_vectors import VectorFileWarning
 
 
 def load(tmp_path: Path, content: str, **options: str) -> WordVectors:
@@ -23,12 +23,12 @@ def test_it_is_recognised(tmp_path: Path) -> None:
 
 def test_numbers_can_be_words(tmp_path: Path) -> None:
     vectors = load(tmp_path, "1 0.1 0.2\n2 0.3 0.4\n1999 0.5 0.6\n")
-    assert (list(vectors), vectors.d) == (["1", "2", "1999"], 2)
+    assert (list(vectors), vectors.dim) == (["1", "2", "1999"], 2)
 
 
 def test_so_can_the_first_two_of_a_header(tmp_path: Path) -> None:
     vectors = load(tmp_path, "3 2\n1 0.1 0.2\n2 0.3 0.4\n3 0.5 0.6\n")
-    assert (list(vectors), vectors.d) == (["1", "2", "3"], 2)
+    assert (list(vectors), vectors.dim) == (["1", "2", "3"], 2)
 
 
 def test_what_may_be_a_header_or_a_row_has_to_be_said(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_what_may_be_a_header_or_a_row_has_to_be_said(tmp_path: Path) -> None:
         load(tmp_path, content)
     assert "`format`" in caught.value.hint
     assert list(load(tmp_path, content, format="glove")) == ["7", "8", "9"]
-    with pytest.warns(OddVectorsWarning, match="header says 7 rows"):
+    with pytest.warns(VectorFileWarning, match="header says 7 rows"):
         assert list(load(tmp_path, content, format="word2vec-text")) == ["8", "9"]
     assert list(load(tmp_path, "2 1\n8 2\n9 3\n")) == ["8", "9"]
 

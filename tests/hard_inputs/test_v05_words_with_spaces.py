@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pellucid import WordVectors
-from pellucid.word2vec import OddVectorsWarning
+from pellucid.word_vectors import VectorFileWarning
 
 
 @pytest.mark.parametrize("header", ["4 3\n", ""])
@@ -24,7 +24,7 @@ def test_also_in_the_first_row_and_with_numbers_in_them(tmp_path: Path) -> None:
 
 def test_a_row_without_a_word_is_that_of_the_empty_word(tmp_path: Path) -> None:
     (tmp_path / "v.txt").write_text("2 3\n 1 2 3\na 4 5 6\n", encoding="utf-8")
-    with pytest.warns(OddVectorsWarning, match=r"a row has no word .*v\.txt:2"):
+    with pytest.warns(VectorFileWarning, match=r"a row has no word .*v\.txt:2"):
         vectors = WordVectors.load(tmp_path / "v.txt")
     assert list(vectors) == ["", "a"]
     assert vectors[""].tolist() == [1, 2, 3]
@@ -32,7 +32,7 @@ def test_a_row_without_a_word_is_that_of_the_empty_word(tmp_path: Path) -> None:
 
 def test_a_word_that_was_saved_with_a_line_feed_is_told(tmp_path: Path) -> None:
     (tmp_path / "v.txt").write_text("2 3\nnew\nyork 1 2 3\na 4 5 6\n", encoding="utf-8")
-    with pytest.warns(OddVectorsWarning) as caught:
+    with pytest.warns(VectorFileWarning) as caught:
         vectors = WordVectors.load(tmp_path / "v.txt")
     assert list(vectors) == ["york", "a"]
     assert [str(warning.message).partition(" (")[0] for warning in caught] == [

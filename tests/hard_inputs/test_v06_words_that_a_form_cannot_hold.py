@@ -6,7 +6,7 @@ import numpy
 import pytest
 
 from pellucid import UserError, WordVectors
-from pellucid.word2vec import OddVectorsWarning
+from pellucid.word_vectors import VectorFileWarning
 
 ODD = ["new york", "a\nb", "", "a\tb", "a\rb", "\ufeffa", "\\s", "a\\", "\\e", " ", "\v\f", "\0", "\u2028", "😀"]
 FORMATS = ["word2vec-text", "word2vec-binary", "glove", "fasttext"]
@@ -50,7 +50,7 @@ def test_escaped_words_come_back_when_that_is_told_and_only_then(
 
 def test_what_was_never_escaped_is_told(tmp_path: Path) -> None:
     (tmp_path / "v.txt").write_text("2 1\na\\x 1\nb\\sc 2\n", encoding="utf-8")
-    with pytest.warns(OddVectorsWarning, match="is not escaped"):
+    with pytest.warns(VectorFileWarning, match="is not escaped"):
         assert list(WordVectors.load(tmp_path / "v.txt", unescape=True)) == ["a\\x", "b c"]
 
 

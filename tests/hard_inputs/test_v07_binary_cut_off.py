@@ -6,7 +6,7 @@ import numpy
 import pytest
 
 from pellucid import UserError, WordVectors
-from pellucid.word2vec import OddVectorsWarning
+from pellucid.word_vectors import VectorFileWarning
 
 D = 5
 NUMBERS = numpy.random.default_rng(1).normal(size=(4, D)).astype("<f4")
@@ -18,7 +18,7 @@ ROWS = [b"word%d " % row + NUMBERS[row].tobytes() for row in range(4)]
 def test_the_rows_before_are_read(tmp_path: Path, cut: int, end: bytes) -> None:
     whole = b"4 5\n" + end.join(ROWS)
     (tmp_path / "v.bin").write_bytes(whole[:-cut])
-    with pytest.warns(OddVectorsWarning) as caught:
+    with pytest.warns(VectorFileWarning) as caught:
         vectors = WordVectors.load(tmp_path / "v.bin")
     assert [str(warning.message).split(",")[0] for warning in caught] == [
         "the file ends within a row",

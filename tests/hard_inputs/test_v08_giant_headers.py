@@ -8,7 +8,7 @@ import numpy
 import pytest
 
 from pellucid import UserError, WordVectors
-from pellucid.word2vec import OddVectorsWarning
+from pellucid.word_vectors import VectorFileWarning
 
 
 @pytest.mark.parametrize("header", [b"9999999 100000", b"999999999999999999 999999999999999999"])
@@ -31,7 +31,7 @@ def test_giant_counts_of_rows_take_no_memory_either(tmp_path: Path, name: str) -
     if name.endswith(".gz"):
         content = gzip.compress(content)
     (tmp_path / name).write_bytes(content)
-    with pytest.warns(OddVectorsWarning, match="the header says 999,999,999,999 rows, the file has 2"):
+    with pytest.warns(VectorFileWarning, match="the header says 999,999,999,999 rows, the file has 2"):
         assert list(WordVectors.load(tmp_path / name)) == ["a", "b"]
 
 

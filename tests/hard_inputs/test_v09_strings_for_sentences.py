@@ -44,4 +44,4 @@ def test_one_string_is_a_file(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such file: corpus"):
         WordVectors.train("corpus.txt")
     (tmp_path / "my corpus.txt").write_text("a b\n" * 9, encoding="utf-8")
-    assert len(WordVectors.train(str(tmp_path / "my corpus.txt"), d=2, epochs=1)) == 2
+    assert len(WordVectors.train(str(tmp_path / "my corpus.txt"), dim=2, epochs=1)) == 2

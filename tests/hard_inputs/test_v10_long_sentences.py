@@ -8,7 +8,7 @@ import pytest
 from pellucid import WordVectors
 
 
-@pytest.mark.parametrize("settings", [{}, {"desks": 4, "part_words": 100}, {"fast": True}])
+@pytest.mark.parametrize("settings", [{}, {"workers": 4, "shard_words": 100}, {"fast": True}])
 @pytest.mark.parametrize("as_file", [False, True])
 def test_the_last_words_of_a_very_long_sentence_are_trained(
     tmp_path: Path, settings: dict[str, Any], as_file: bool
@@ -18,7 +18,9 @@ def test_the_last_words_of_a_very_long_sentence_are_trained(
     if as_file:
         text = tmp_path / "long.txt"
         text.write_text(" ".join(words), encoding="utf-8")
-    vectors = WordVectors.train(text, min_count=1, d=16, sample=0, epochs=1, learning_rate=0.05, threads=2, **settings)
+    vectors = WordVectors.train(
+        text, min_count=1, dim=16, sample=0, epochs=1, learning_rate=0.05, threads=2, **settings
+    )
     assert vectors.counts is not None and int(vectors.counts.sum()) == 20_000
     assert vectors.output_vectors is not None
     # Output vectors start at zero, and move when a word is a centre.

@@ -18,7 +18,7 @@ def test_a_generator_trains_as_its_list_does() -> None:
             read.append(number)
             yield iter(sentence)
 
-    settings: dict[str, Any] = {"d": 8, "epochs": 4, "threads": 1}
+    settings: dict[str, Any] = {"dim": 8, "epochs": 4, "threads": 1}
     from_list, from_generator = WordVectors.train(SENTENCES, **settings), WordVectors.train(generated(), **settings)
     assert read == list(range(len(SENTENCES)))
     assert numpy.array_equal(from_list.input_vectors, from_generator.input_vectors)

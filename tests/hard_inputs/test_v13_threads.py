@@ -6,14 +6,21 @@ import numpy
 import pytest
 
 from pellucid import WordVectors
-from tests.word2vec.test_training import sentences
+from tests.word_vectors.test_training import sentences
 
 
 @pytest.mark.parametrize("model", ["skip-gram", "cbow"])
-@pytest.mark.parametrize("desks", [4, 6])
-def test_vectors_are_equal_to_the_bit(model: str, desks: int) -> None:
+@pytest.mark.parametrize("workers", [4, 6])
+def test_vectors_are_equal_to_the_bit(model: str, workers: int) -> None:
     text = sentences(400, 150)
-    settings: dict[str, Any] = {"d": 20, "model": model, "desks": desks, "part_words": 50, "epochs": 2, "min_count": 1}
+    settings: dict[str, Any] = {
+        "dim": 20,
+        "model": model,
+        "workers": workers,
+        "shard_words": 50,
+        "epochs": 2,
+        "min_count": 1,
+    }
     one, *others = (WordVectors.train(text, threads=threads, seed=3, **settings) for threads in (1, 2, 3, 4, 9))
     for other in others:
         assert one.input_vectors.tobytes() == other.input_vectors.tobytes()

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from pellucid.generation.translate import Translator
 from pellucid.inspection.look import Look
+from pellucid.translator import Translator
 from tests.generation.small_translator import small_translator
 
 TEXT = "Der Hund schläft. 水"

@@ -13,7 +13,7 @@ import numpy
 import pytest
 import torch
 
-from pellucid.inspection.labelled import Array
+from pellucid.inspection.labelled_array import Array
 from pellucid.inspection.look import Look
 from tests.generation.small_language_model import small_language_model
 from tests.inspection.conftest import TARGET, TEXT, translator_of
@@ -69,14 +69,16 @@ def log_softmax(x: Array) -> Array:
 
 
 def sines(count: int, d_model: int) -> Array:
-    codes = numpy.zeros((count, d_model))
+    encodings = numpy.zeros((count, d_model))
     for place in range(count):
         for i in range(0, d_model, 2):
-            codes[place, i], codes[place, i + 1] = (f(place / 10000 ** (i / d_model)) for f in (numpy.sin, numpy.cos))
-    return codes
+            encodings[place, i], encodings[place, i + 1] = (
+                f(place / 10000 ** (i / d_model)) for f in (numpy.sin, numpy.cos)
+            )
+    return encodings
 
 
-def turned(x: Array, base: float) -> Array:
+def rotated(x: Array, base: float) -> Array:
     """Turn pairs (i, i + half) by position · base^(−2i/d), as complex numbers."""
     half = x.shape[-1] // 2
     rates = base ** (-2.0 * numpy.arange(half) / x.shape[-1])
@@ -93,9 +95,9 @@ def mixes(
     scores = q @ k.transpose(0, 2, 1) / numpy.sqrt(q.shape[-1])
     if causal:
         scores = numpy.where(numpy.tril(numpy.ones(scores.shape[1:], dtype=bool)), scores, -numpy.inf)
-    mixed = softmax(scores) @ heads_of(linear(w, f"{name}.value", read), heads)
+    head_output = softmax(scores) @ heads_of(linear(w, f"{name}.value", read), heads)
     columns = numpy.split(w[f"{name}.output.weight"], heads, axis=1)
-    added = {f"{name}.{head}": mixed[head] @ columns[head].T for head in range(heads)}
+    added = {f"{name}.{head}": head_output[head] @ columns[head].T for head in range(heads)}
     if f"{name}.output.bias" in w:
         added[f"{name}.bias"] = numpy.tile(w[f"{name}.output.bias"], (len(reads), 1))
     return added
@@ -113,7 +115,7 @@ def whole(parts: Parts) -> Array:
     return numpy.asarray(numpy.sum(list(parts.values()), axis=0))
 
 
-def as_it_is(x: Array) -> Array:
+def unchanged(x: Array) -> Array:
     return x
 
 
@@ -123,14 +125,14 @@ def post_norm_stack(w: Parts, stack: str, parts: Parts, memory: Array | None) ->
     for layer in range(2):
         name = f"{stack}.{layer}"
         x = whole(parts)
-        parts = {**parts, **mixes(w, f"{name}.self_attention", x, x, 4, memory is not None, as_it_is)}
-        parts = through_layer_norm(w, f"{name}.around_self_attention.norm", parts)
+        parts = {**parts, **mixes(w, f"{name}.self_attention", x, x, 4, memory is not None, unchanged)}
+        parts = through_layer_norm(w, f"{name}.self_attention_residual.norm", parts)
         if memory is not None:
-            parts = {**parts, **mixes(w, f"{name}.cross_attention", whole(parts), memory, 4, False, as_it_is)}
-            parts = through_layer_norm(w, f"{name}.around_cross_attention.norm", parts)
-        hidden = numpy.maximum(linear(w, f"{name}.feed_forward.widen", whole(parts)), 0.0)
-        parts = {**parts, f"{name}.feed_forward": linear(w, f"{name}.feed_forward.narrow", hidden)}
-        parts = through_layer_norm(w, f"{name}.around_feed_forward.norm", parts)
+            parts = {**parts, **mixes(w, f"{name}.cross_attention", whole(parts), memory, 4, False, unchanged)}
+            parts = through_layer_norm(w, f"{name}.cross_attention_residual.norm", parts)
+        hidden = numpy.maximum(linear(w, f"{name}.feed_forward.up_projection", whole(parts)), 0.0)
+        parts = {**parts, f"{name}.feed_forward": linear(w, f"{name}.feed_forward.down_projection", hidden)}
+        parts = through_layer_norm(w, f"{name}.feed_forward_residual.norm", parts)
         found.append(parts)
     return found
 
@@ -141,8 +143,8 @@ def embedded(w: Parts, side: str, ids: tuple[int, ...]) -> Parts:
 
 
 def streams_of_translator(w: Parts, look: Look) -> tuple[list[Parts], list[Parts]]:
-    encoder = post_norm_stack(w, "encoder", embedded(w, "source", look.written.source), None)
-    decoder = post_norm_stack(w, "decoder", embedded(w, "target", look.written.target), whole(encoder[-1]))
+    encoder = post_norm_stack(w, "encoder", embedded(w, "source", look.encoded.source), None)
+    decoder = post_norm_stack(w, "decoder", embedded(w, "target", look.encoded.target), whole(encoder[-1]))
     return encoder, decoder
 
 
@@ -151,23 +153,23 @@ def rms(x: Array) -> Array:
 
 
 def streams_of_language_model(w: Parts, look: Look) -> list[Parts]:
-    parts = {"embedding.token": w["embedding.weight"][list(look.written.target)]}
+    parts = {"embedding.token": w["embedding.weight"][list(look.encoded.target)]}
     found = [parts]
     for layer in range(2):
         name = f"decoder.{layer}"
-        x = whole(parts) / rms(whole(parts)) * w[f"{name}.around_self_attention.norm.weight"]
-        parts = {**parts, **mixes(w, f"{name}.self_attention", x, x, 2, True, lambda x: turned(x, 10000.0))}
-        x = whole(parts) / rms(whole(parts)) * w[f"{name}.around_feed_forward.norm.weight"]
-        gate = linear(w, f"{name}.feed_forward.gate", x)
-        hidden = gate / (1 + numpy.exp(-gate)) * linear(w, f"{name}.feed_forward.widen", x)
-        parts = {**parts, f"{name}.feed_forward": linear(w, f"{name}.feed_forward.narrow", hidden)}
+        x = whole(parts) / rms(whole(parts)) * w[f"{name}.self_attention_residual.norm.weight"]
+        parts = {**parts, **mixes(w, f"{name}.self_attention", x, x, 2, True, lambda x: rotated(x, 10000.0))}
+        x = whole(parts) / rms(whole(parts)) * w[f"{name}.feed_forward_residual.norm.weight"]
+        gate = linear(w, f"{name}.feed_forward.gate_projection", x)
+        hidden = gate / (1 + numpy.exp(-gate)) * linear(w, f"{name}.feed_forward.up_projection", x)
+        parts = {**parts, f"{name}.feed_forward": linear(w, f"{name}.feed_forward.down_projection", hidden)}
         found.append(parts)
     return found
 
 
-def assert_parts(look: Look, stack: str, streams: list[Parts]) -> None:
-    for layers, expected in enumerate(streams):
-        given = look.contributions(stack, layers)
+def assert_parts(look: Look, stack: str, residual_streams: list[Parts]) -> None:
+    for layers, expected in enumerate(residual_streams):
+        given = look.decompose_residual(stack, layers)
         assert set(given.parts.labels("part")) == set(expected)
         for name, values in expected.items():
             numpy.testing.assert_allclose(given.parts.at(part=name).values, values, atol=CLOSE, err_msg=name)
@@ -176,13 +178,13 @@ def assert_parts(look: Look, stack: str, streams: list[Parts]) -> None:
 
 def assert_read_out(look: Look, logits: list[Array]) -> None:
     """Compare lens and logits with what each layer says."""
-    following = list(look.written.following)
+    next_tokens = list(look.encoded.next_tokens)
     numpy.testing.assert_allclose(look.logits.values, logits[-1], atol=5 * CLOSE)
     found = look.lens()
     for layer, expected in enumerate(logits):
         log_probs = log_softmax(expected)
-        ours = found.following.values[layer][: len(following)]
-        numpy.testing.assert_allclose(ours, log_probs[range(len(following)), following], atol=5 * CLOSE)
+        ours = found.next_tokens.values[layer][: len(next_tokens)]
+        numpy.testing.assert_allclose(ours, log_probs[range(len(next_tokens)), next_tokens], atol=5 * CLOSE)
         numpy.testing.assert_allclose(found.top_log_probs.values[layer, :, 0], log_probs.max(-1), atol=5 * CLOSE)
         entropy = -(numpy.exp(log_probs) * log_probs).sum(-1)
         numpy.testing.assert_allclose(found.entropy.values[layer], entropy, atol=5 * CLOSE)
@@ -200,15 +202,15 @@ def test_lens_and_effects_of_a_post_norm_translator(weights_and_look_of_a_transl
     _, decoder = streams_of_translator(w, look)
     rows = w["output_embedding.weight"]
     assert_read_out(look, [whole(parts) @ rows.T for parts in decoder])
-    effect = look.direct_effect()
+    effect = look.direct_logit_attribution()
     for name, values in decoder[-1].items():
-        expected = (values * rows[list(look.written.following)]).sum(-1)
+        expected = (values * rows[list(look.encoded.next_tokens)]).sum(-1)
         numpy.testing.assert_allclose(effect.at(part=name).values, expected, atol=5 * CLOSE, err_msg=name)
 
 
 def test_score_parts_of_a_post_norm_translator(weights_and_look_of_a_translator: tuple[Parts, Look]) -> None:
     w, look = weights_and_look_of_a_translator
-    for stack, side, ids in (("encoder", "source", look.written.source), ("decoder", "target", look.written.target)):
+    for stack, side, ids in (("encoder", "source", look.encoded.source), ("decoder", "target", look.encoded.target)):
         content, position = embedded(w, side, ids).values()
         name = f"{stack}.0.self_attention"
         query, key = (
@@ -237,33 +239,33 @@ def test_lens_and_effects_of_a_pre_norm_language_model(
     weights_and_look_of_a_language_model: tuple[Parts, Look],
 ) -> None:
     w, look = weights_and_look_of_a_language_model
-    streams = streams_of_language_model(w, look)
+    residual_streams = streams_of_language_model(w, look)
     gain, rows = w["decoder_norm.weight"], w["embedding.weight"]
-    assert_read_out(look, [whole(parts) / rms(whole(parts)) * gain @ rows.T for parts in streams])
-    following = list(look.written.following)
-    effect = look.direct_effect()
-    for name, values in streams[-1].items():
-        expected = ((values / rms(whole(streams[-1])) * gain)[: len(following)] * rows[following]).sum(-1)
+    assert_read_out(look, [whole(parts) / rms(whole(parts)) * gain @ rows.T for parts in residual_streams])
+    next_tokens = list(look.encoded.next_tokens)
+    effect = look.direct_logit_attribution()
+    for name, values in residual_streams[-1].items():
+        expected = ((values / rms(whole(residual_streams[-1])) * gain)[: len(next_tokens)] * rows[next_tokens]).sum(-1)
         numpy.testing.assert_allclose(effect.at(part=name).values, expected, atol=5 * CLOSE, err_msg=name)
     assert not effect.at(part="norm shifts").values.any()
 
 
 def test_rotary_scores_by_distance(weights_and_look_of_a_language_model: tuple[Parts, Look]) -> None:
-    from pellucid.inspection.score_parts import by_offset
+    from pellucid.inspection.score_decomposition import scores_by_offset
 
     w, look = weights_and_look_of_a_language_model
     first = streams_of_language_model(w, look)[0]["embedding.token"]
-    x = first / rms(first) * w["decoder.0.around_self_attention.norm.weight"]
+    x = first / rms(first) * w["decoder.0.self_attention_residual.norm.weight"]
     name = "decoder.0.self_attention"
     q, k = (heads_of(linear(w, f"{name}.{part}", x), 2) for part in ("query", "key"))
     at, of = 4, 2
-    curve = by_offset(look, name, at, of, [0, 2, 7])
+    curve = scores_by_offset(look, name, at, of, [0, 2, 7])
     for place, offset in enumerate((0, 2, 7)):
-        query = turned(numpy.repeat(q[:, at : at + 1], offset + 1, axis=1), 10000.0)[:, offset]
+        query = rotated(numpy.repeat(q[:, at : at + 1], offset + 1, axis=1), 10000.0)[:, offset]
         expected = (query * k[:, of]).sum(-1) / numpy.sqrt(8)
         numpy.testing.assert_allclose(curve.values[:, place], expected, atol=CLOSE)
     numpy.testing.assert_allclose(curve.values[:, 1], look[f"{name}.scores"].values[:, at, of], atol=CLOSE)
     weights = look[f"{name}.weights"].values
-    mixture = look.mixture(name, at).values
+    weighted_values = look.weighted_values(name, at).values
     values = heads_of(linear(w, f"{name}.value", x), 2)
-    numpy.testing.assert_allclose(mixture, weights[:, at, :, None] * values, atol=CLOSE)
+    numpy.testing.assert_allclose(weighted_values, weights[:, at, :, None] * values, atol=CLOSE)

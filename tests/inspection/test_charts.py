@@ -9,12 +9,12 @@ import numpy
 import pytest
 
 from pellucid.errors import UsageError, UserError
-from pellucid.inspection import fonts, views
-from pellucid.inspection.charts import BACKGROUND, heat_map, save_chart, specification, token_grid
-from pellucid.inspection.labelled import LabelledArray, numbered
+from pellucid.inspection.labelled_array import LabelledArray, numbered_axis
 from pellucid.inspection.look import Look
-from pellucid.inspection.view import Asked
-from pellucid.inspection.views import VIEWS, view_of
+from pellucid.inspection.views import catalogue, fonts
+from pellucid.inspection.views.catalogue import VIEWS, build_view
+from pellucid.inspection.views.charts import BACKGROUND, heat_map, save_chart, specification, token_grid
+from pellucid.inspection.views.view import ViewRequest
 from pellucid.inspection.words import embedding_neighbours
 from tests.inspection.conftest import TARGET, TEXT, translator_of
 
@@ -33,7 +33,7 @@ def rows_of(spec: dict[str, Any]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("name", [name for name in VIEWS if name != "over-training"])
 def test_every_view_has_numbers_a_reading_and_a_chart(seen: Look, name: str) -> None:
-    view = view_of(Asked(seen, model=translator_of("sinusoidal")), name)
+    view = build_view(ViewRequest(seen, model=translator_of("sinusoidal")), name)
     assert (view.name, view.title) == (name, VIEWS[name].title)
     assert view.reading.endswith(".")
     json.dumps(view.as_dict(), allow_nan=False)
@@ -45,7 +45,7 @@ def test_every_view_has_numbers_a_reading_and_a_chart(seen: Look, name: str) -> 
 @pytest.mark.parametrize("name", [name for name in VIEWS if name not in ("over-training", "beam", "forcing")])
 def test_a_view_s_list_of_numbers_is_enough_for_it(name: str) -> None:
     few = translator_of("sinusoidal").look(CHINESE, target="The cat", what=VIEWS[name].what)
-    assert view_of(Asked(few), name).arrays
+    assert build_view(ViewRequest(few), name).arrays
 
 
 def test_colours_are_the_used_numbers(seen: Look) -> None:
@@ -58,7 +58,7 @@ def test_colours_are_the_used_numbers(seen: Look) -> None:
 
 
 def test_the_hover_has_the_formula_with_its_operands(seen: Look) -> None:
-    spec = specification(view_of(Asked(seen), "decoder-attention").chart())
+    spec = specification(build_view(ViewRequest(seen), "decoder-attention").chart())
     row = next(row for row in rows_of(spec) if row["m"] == 1 and row["x"] > 0)
     assert row["v"] == pytest.approx(numpy.exp(row["s"] - row["z"]), rel=1e-4)
     masked = next(row for row in rows_of(spec) if row["m"] == 0)
@@ -79,7 +79,9 @@ def test_a_page_needs_nothing_but_itself(seen: Look, tmp_path: Path) -> None:
 
 
 def test_a_picture_that_no_browser_can_draw_is_refused(seen: Look, tmp_path: Path) -> None:
-    many = LabelledArray("weights", numpy.zeros((2, 600, 600)), tuple(numbered(n, s) for n, s in SIZES), "share", "")
+    many = LabelledArray(
+        "weights", numpy.zeros((2, 600, 600)), tuple(numbered_axis(n, s) for n, s in SIZES), "share", ""
+    )
     with pytest.raises(UserError, match="a picture of 720,000 numbers cannot be drawn"):
         heat_map(many)
     with pytest.raises(UserError, match="a picture of 24,000 numbers cannot be drawn"):
@@ -87,7 +89,7 @@ def test_a_picture_that_no_browser_can_draw_is_refused(seen: Look, tmp_path: Pat
 
 
 def test_a_page_says_which_views_it_leaves_out(seen: Look, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(views, "MOST_CELLS", 90)
+    monkeypatch.setattr(catalogue, "MOST_CELLS", 90)
     seen.save(tmp_path / "look.html")
     shown = (tmp_path / "look.html").read_text(encoding="utf-8").split("<script", 1)[0]
     assert 'id="encoder-attention"' not in shown
@@ -133,19 +135,19 @@ def test_a_picture_for_a_dark_background_has_light_words(seen: Look, tmp_path: P
 
 def test_lines_are_drawn_between_few_tokens_only() -> None:
     translator = translator_of("sinusoidal")
-    short = view_of(Asked(translator.look("Hund", target="The cat")), "links")
+    short = build_view(ViewRequest(translator.look("Hund", target="The cat")), "links")
     rows = [row for data in specification(short.chart())["layer"][:1] for row in data["data"]["values"]]
     numpy.testing.assert_allclose(sum(row["v"] for row in rows if row["y"] == 0), 1, atol=1e-6)
     with pytest.raises(UserError, match="cannot be told apart") as caught:
-        view_of(Asked(translator.look("Hund " * 30, target="The cat")), "links")
+        build_view(ViewRequest(translator.look("Hund " * 30, target="The cat")), "links")
     assert "alignment" in caught.value.hint
 
 
 def test_neighbours_are_those_of_the_embedding(seen: Look) -> None:
-    view = view_of(Asked(seen), "neighbours")
+    view = build_view(ViewRequest(seen), "neighbours")
     ids = list(dict.fromkeys(token.id for token in seen.source))
     assert view.arrays[0].shape == (len(ids), 5)
-    wanted = embedding_neighbours(seen.subject, ids[1], 5)
+    wanted = embedding_neighbours(seen.inspected, ids[1], 5)
     assert numpy.array_equal(view.arrays[0].values[1], wanted.values)
     assert view.table is not None
     assert [row[1] for row in view.table.rows[5:10]] == list(wanted.labels("token"))
@@ -164,27 +166,27 @@ def test_a_png_without_a_font_for_its_characters_is_refused(
 def test_a_font_of_faces_is_none_for_all_emoji(seen: Look, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fonts, "FOLDERS", (tmp_path,))
     (tmp_path / "DejaVuSans.ttf").touch()
-    fonts.need_fonts("☀ cat")
+    fonts.require_fonts("☀ cat")
     with pytest.raises(UserError, match="no font for emoji that could draw 👨"):
-        fonts.need_fonts("cat 👨")
+        fonts.require_fonts("cat 👨")
     (tmp_path / "NotoColorEmoji.ttf").touch()
-    fonts.need_fonts("cat 👨")
+    fonts.require_fonts("cat 👨")
 
 
 def test_views_that_do_not_exist_say_so(seen: Look) -> None:
     with pytest.raises(UsageError, match="no view lense") as caught:
-        view_of(Asked(seen), "lense")
+        build_view(ViewRequest(seen), "lense")
     assert caught.value.hint == "Did you mean lens?"
     with pytest.raises(UsageError, match="2 layers, counted from 0; got 2"):
-        view_of(Asked(seen, layer=2), "cross-attention")
+        build_view(ViewRequest(seen, layer=2), "cross-attention")
     with pytest.raises(UsageError, match="4 heads, counted from 0; got 4"):
-        view_of(Asked(seen, head=4), "cross-attention")
+        build_view(ViewRequest(seen, head=4), "cross-attention")
     with pytest.raises(UserError, match="a look has only the numbers"):
-        view_of(Asked(seen), "beam")
+        build_view(ViewRequest(seen), "beam")
 
 
 def test_every_architecture_has_a_view_of_its_positions() -> None:
     for choice in ("rope", "alibi", "learned, grouped, rmsnorm"):
         look = translator_of(choice).look(TEXT, target=TARGET)
-        assert view_of(Asked(look), "positions").arrays
-        assert view_of(Asked(look), "score-parts").arrays
+        assert build_view(ViewRequest(look), "positions").arrays
+        assert build_view(ViewRequest(look), "score-parts").arrays

@@ -5,11 +5,11 @@ import pytest
 import torch
 
 from pellucid.errors import UserError
-from pellucid.inspection import attention, positions
-from pellucid.inspection.lens import effective_rank, identity, layer_logits, lens
+from pellucid.inspection import attention, positional_encodings
+from pellucid.inspection.logit_lens import effective_rank, layer_logits, lens, token_identity
 from pellucid.inspection.look import Look
-from pellucid.inspection.residual import contributions, direct_effect, part_names
-from pellucid.inspection.score_parts import FOUR_PARTS, by_offset, score_parts, variance_shares
+from pellucid.inspection.residual_decomposition import decompose_residual, direct_logit_attribution, part_names
+from pellucid.inspection.score_decomposition import FOUR_PARTS, explained_variance, score_parts, scores_by_offset
 from tests.inspection.conftest import TARGET, TEXT, translator_of
 
 SPLIT = ["sinusoidal", "post-norm", "post-norm, rmsnorm, no bias", "learned, grouped, rmsnorm"]
@@ -22,7 +22,7 @@ def test_four_parts_sum_to_the_score(choice: str, stack: str) -> None:
     parts = score_parts(look, f"{stack}.0.self_attention")
     assert tuple(parts.parts) == FOUR_PARTS
     assert parts.error < 1e-5 * max(1.0, float(numpy.abs(parts.scores.values).max()))
-    shares = variance_shares(parts, look.mask(f"{stack}.0.self_attention"))
+    shares = explained_variance(parts, look.mask(f"{stack}.0.self_attention"))
     numpy.testing.assert_allclose(shares.values.sum(-1), 1, atol=1e-9)
 
 
@@ -75,36 +75,38 @@ def test_a_rotary_score_is_a_function_of_the_offset(name: str) -> None:
     look = translator_of("rope").look(TEXT, target=TARGET)
     scores = look[f"{name}.scores"].values
     for query, key in ((3, 1), (2, 5)):
-        curve = by_offset(look, name, query, key, range(-6, 7))
+        curve = scores_by_offset(look, name, query, key, range(-6, 7))
         numpy.testing.assert_allclose(curve.at(offset=str(query - key)).values, scores[:, query, key], atol=2e-5)
     with pytest.raises(UserError, match="no rotary positions"):
-        by_offset(translator_of("none").look(TEXT, target=TARGET), name, 0, 0)
+        scores_by_offset(translator_of("none").look(TEXT, target=TARGET), name, 0, 0)
 
 
 def test_products_and_mixtures_sum_to_what_the_model_used(any_look: Look) -> None:
     for name in ("encoder.0.self_attention", "decoder.1.cross_attention"):
-        products = attention.products(any_look, name, 2, 4).values.sum(-1)
+        score_products = attention.score_products(any_look, name, 2, 4).values.sum(-1)
         bias = attention.position_bias(any_look, any_look.attention(name))
-        products = products if bias is None else products + bias.numpy()[:, 2, 4]
-        numpy.testing.assert_allclose(products, any_look[f"{name}.scores"].values[:, 2, 4], atol=2e-5)
-        mixture = attention.mixture(any_look, name, 3)
-        numpy.testing.assert_allclose(mixture.values.sum(1), any_look[f"{name}.mixed"].values[:, 3], atol=2e-5)
+        score_products = score_products if bias is None else score_products + bias.numpy()[:, 2, 4]
+        numpy.testing.assert_allclose(score_products, any_look[f"{name}.scores"].values[:, 2, 4], atol=2e-5)
+        weighted_values = attention.weighted_values(any_look, name, 3)
+        numpy.testing.assert_allclose(
+            weighted_values.values.sum(1), any_look[f"{name}.head_output"].values[:, 3], atol=2e-5
+        )
 
 
 def test_covering_counts_the_heaviest_keys(look: Look) -> None:
     weights = look["decoder.1.cross_attention.weights"].values
     for mass in (0.5, 0.9, 1.0):
-        counts = look.covering("decoder.1.cross_attention", mass).values
+        counts = look.keys_for_mass("decoder.1.cross_attention", mass).values
         for head, query in numpy.ndindex(counts.shape):
             row = sorted(weights[head, query], reverse=True)
             assert sum(row[: counts[head, query]]) >= mass - 2e-6
             assert sum(row[: counts[head, query] - 1]) < mass
     with pytest.raises(UserError, match="mass is a share"):
-        look.covering("decoder.1.cross_attention", 0)
+        look.keys_for_mass("decoder.1.cross_attention", 0)
 
 
 def test_special_tokens_share_is_labelled_and_not_renormalised(look: Look) -> None:
-    share = attention.special_share(look, "encoder.0.self_attention")
+    share = attention.special_token_weight(look, "encoder.0.self_attention")
     assert share.labels("key")[-1].endswith("⟨end⟩")
     weights = look["encoder.0.self_attention.weights"].values
     numpy.testing.assert_allclose(share.values[:, -1], weights[:, :, -1].mean(1))
@@ -113,25 +115,25 @@ def test_special_tokens_share_is_labelled_and_not_renormalised(look: Look) -> No
 @pytest.mark.parametrize("stack", ["encoder", "decoder"])
 def test_contributions_sum_to_the_stream_at_every_depth(any_look: Look, stack: str) -> None:
     for layers in range(3):
-        given = contributions(any_look, stack, layers)
+        given = decompose_residual(any_look, stack, layers)
         assert given.error < 2e-5 * max(1.0, float(numpy.abs(given.stream.values).max()))
     names = given.parts.axes[0].labels
     assert f"{stack}.1.self_attention.3" in names
     assert f"{stack}.0.feed_forward" in names
     with pytest.raises(UserError, match="has 2 layers"):
-        contributions(any_look, stack, 3)
+        decompose_residual(any_look, stack, 3)
 
 
 def test_direct_effects_sum_to_the_logit(any_look: Look) -> None:
     logits = any_look["logits"].values
-    numpy.testing.assert_allclose(direct_effect(any_look, 40).values.sum(0), logits[:, 40], atol=1e-4)
-    both = direct_effect(any_look, 40, other=41).values.sum(0)
+    numpy.testing.assert_allclose(direct_logit_attribution(any_look, 40).values.sum(0), logits[:, 40], atol=1e-4)
+    both = direct_logit_attribution(any_look, 40, other=41).values.sum(0)
     numpy.testing.assert_allclose(both, logits[:, 40] - logits[:, 41], atol=1e-4)
-    following = list(any_look.written.following)
-    own = logits[numpy.arange(len(following)), following]
-    numpy.testing.assert_allclose(direct_effect(any_look).values.sum(0), own, atol=1e-4)
+    next_tokens = list(any_look.encoded.next_tokens)
+    own = logits[numpy.arange(len(next_tokens)), next_tokens]
+    numpy.testing.assert_allclose(direct_logit_attribution(any_look).values.sum(0), own, atol=1e-4)
     with pytest.raises(UserError, match="not in the vocabulary"):
-        direct_effect(any_look, 10**6)
+        direct_logit_attribution(any_look, 10**6)
 
 
 def test_a_few_names_are_enough_for_contributions() -> None:
@@ -139,7 +141,7 @@ def test_a_few_names_are_enough_for_contributions() -> None:
     whole = translator.look(TEXT, target=TARGET)
     few = translator.look(TEXT, target=TARGET, what=part_names(whole, "decoder"))
     assert few.nbytes < whole.nbytes / 3
-    assert numpy.array_equal(contributions(few).parts.values, contributions(whole).parts.values)
+    assert numpy.array_equal(decompose_residual(few).parts.values, decompose_residual(whole).parts.values)
 
 
 def test_the_lens_uses_each_layer_s_own_norm_and_ends_in_the_output(any_look: Look) -> None:
@@ -153,14 +155,14 @@ def test_the_lens_uses_each_layer_s_own_norm_and_ends_in_the_output(any_look: Lo
     assert found.top.shape == (3, len(any_look.target), 3)
     log_probs = torch.from_numpy(any_look["logits"].values).log_softmax(-1).numpy()
     assert found.top.values[-1, :, 0].tolist() == log_probs.argmax(-1).tolist()
-    following = [log_probs[i, number] for i, number in enumerate(any_look.written.following)]
-    numpy.testing.assert_allclose(found.following.values[-1], following, atol=1e-4)
+    next_tokens = [log_probs[i, number] for i, number in enumerate(any_look.encoded.next_tokens)]
+    numpy.testing.assert_allclose(found.next_tokens.values[-1], next_tokens, atol=1e-4)
     numpy.testing.assert_allclose(found.entropy.values[-1], -(numpy.exp(log_probs) * log_probs).sum(-1), atol=1e-4)
 
 
 def test_a_word_is_itself_before_the_first_layer_when_nothing_is_added() -> None:
     look = translator_of("none").look(TEXT, target=TARGET)
-    found = identity(look, "encoder")
+    found = token_identity(look, "encoder")
     numpy.testing.assert_allclose(found.cosine.values[0], 1, atol=1e-6)
     assert (found.rank.values[0] == 1).all()
     assert found.cosine.axes[0].labels == ("input", "0", "1")
@@ -174,30 +176,30 @@ def test_effective_rank_lies_between_one_and_the_number_of_tokens(any_look: Look
 
 def test_codes_move_by_a_rotation_and_their_products_see_distance_only() -> None:
     model = translator_of("sinusoidal").model
-    moved = positions.moved(model, 5, 200)
-    assert moved.error < 1e-11
-    assert 1e-9 < moved.float32_error < 1e-4
-    assert moved.determinant == pytest.approx(1)
-    assert positions.moved(model, -3, 50).error < 1e-11
-    products = positions.products_by_offset(model, 50).values
-    numpy.testing.assert_allclose(products[1], products[2], atol=1e-5)
-    frequencies = positions.code_frequencies(model).values
-    numpy.testing.assert_allclose(products[0], [numpy.cos(frequencies * k).sum() for k in range(50)], atol=1e-5)
-    distances = positions.code_distances(model, 50).values
+    measure_shift = positional_encodings.measure_shift(model, 5, 200)
+    assert measure_shift.error < 1e-11
+    assert 1e-9 < measure_shift.float32_error < 1e-4
+    assert measure_shift.determinant == pytest.approx(1)
+    assert positional_encodings.measure_shift(model, -3, 50).error < 1e-11
+    score_products = positional_encodings.products_by_offset(model, 50).values
+    numpy.testing.assert_allclose(score_products[1], score_products[2], atol=1e-5)
+    frequencies = positional_encodings.sinusoid_frequencies(model).values
+    numpy.testing.assert_allclose(score_products[0], [numpy.cos(frequencies * k).sum() for k in range(50)], atol=1e-5)
+    distances = positional_encodings.encoding_distances(model, 50).values
     assert distances[~numpy.eye(50, dtype=bool)].min() > 0.1
 
 
 def test_what_is_asked_of_positions_that_a_model_does_not_have_is_said() -> None:
     rope, learned, alibi = (translator_of(c).model for c in ("rope", "learned, grouped, rmsnorm", "alibi"))
-    angles = positions.rotary_angles(rope, 10)
+    angles = positional_encodings.rotary_angles(rope, 10)
     assert angles.values[3, 0] == pytest.approx(3)
-    assert positions.codes(learned, 10).shape == (10, 16)
-    assert positions.alibi_slopes(alibi).values.tolist() == [0.25, 0.0625, 0.015625, 0.00390625]
+    assert positional_encodings.encodings(learned, 10).shape == (10, 16)
+    assert positional_encodings.alibi_slopes(alibi).values.tolist() == [0.25, 0.0625, 0.015625, 0.00390625]
     with pytest.raises(UserError, match="adds no position codes"):
-        positions.codes(rope, 10)
+        positional_encodings.encodings(rope, 10)
     with pytest.raises(UserError, match="its codes are learned"):
-        positions.rotation(learned, 1)
+        positional_encodings.shift_matrix(learned, 1)
     with pytest.raises(UserError, match="no rotary positions"):
-        positions.rotary_angles(alibi, 10)
+        positional_encodings.rotary_angles(alibi, 10)
     with pytest.raises(UserError, match="no linear biases"):
-        positions.alibi_slopes(rope)
+        positional_encodings.alibi_slopes(rope)

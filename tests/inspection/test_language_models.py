@@ -7,21 +7,21 @@ import pytest
 import torch
 
 from pellucid.errors import UserError
-from pellucid.generation.generate import LanguageModel
 from pellucid.inspection.checks import InexactError
 from pellucid.inspection.language_models import decoder_difference, look_by_step
-from pellucid.inspection.pages import page_of
-from pellucid.inspection.residual import direct_effect
-from pellucid.inspection.score_parts import score_parts
+from pellucid.inspection.residual_decomposition import direct_logit_attribution
+from pellucid.inspection.score_decomposition import score_parts
+from pellucid.inspection.views.pages import page_of
+from pellucid.language_model import LanguageModel
 from tests.generation.small_language_model import imported_language_model, small_language_model
 
 TEXT = "The cat ate 水"
 
 SHAPES: dict[str, dict[str, Any]] = {
     "llama": {},
-    "qwen": {"norm_heads": True, "qkv_bias": True, "n_kv_heads": 1, "d_head": 12, "tie_embeddings": False},
+    "qwen": {"qk_norm": True, "qkv_bias": True, "n_kv_heads": 1, "d_head": 12, "tie_embeddings": False},
     "gpt": {"positions": "learned", "norm": "layernorm", "activation": "gelu_tanh", "bias": True},
-    "sinusoidal, head norms": {"positions": "sinusoidal", "norm_heads": True, "bias": True, "norm": "layernorm"},
+    "sinusoidal, head norms": {"positions": "sinusoidal", "qk_norm": True, "bias": True, "norm": "layernorm"},
     "alibi, post": {"positions": "alibi", "norm_placement": "post", "norm": "layernorm", "bias": True},
 }
 
@@ -38,14 +38,14 @@ def test_every_promise_is_kept(model: LanguageModel) -> None:
     assert unchecked <= {"parts of a score add up to it"}
     assert not look.source
     assert look.tokens == look.target
-    assert [token.display for token in look.following] == [token.display for token in look.target[1:]]
+    assert [token.display for token in look.next_tokens] == [token.display for token in look.target[1:]]
 
 
 def test_parts_add_up(model: LanguageModel) -> None:
     look = model.look(TEXT)
-    following = list(look.written.following)
-    own = look.logits.values[numpy.arange(len(following)), following]
-    numpy.testing.assert_allclose(direct_effect(look).values.sum(0), own, atol=2e-4)
+    next_tokens = list(look.encoded.next_tokens)
+    own = look.logits.values[numpy.arange(len(next_tokens)), next_tokens]
+    numpy.testing.assert_allclose(direct_logit_attribution(look).values.sum(0), own, atol=2e-4)
     if model.model.config.positions in ("learned", "sinusoidal"):
         assert score_parts(look, "decoder.0.self_attention").error < 1e-4
         assert look.decoder[0].heads[1].scores.position_position.shape == (len(look.target),) * 2
@@ -86,7 +86,7 @@ def test_a_future_token_never_changes_the_past(model: LanguageModel) -> None:
 def test_edits_reach_a_language_model(model: LanguageModel) -> None:
     masked = model.what_if(TEXT).mask_token(1).run().after
     assert not masked["decoder.1.self_attention.weights"].values[..., 1].any()
-    dropped = model.what_if(TEXT).drop_head("decoder.0.self_attention", 1).run()
+    dropped = model.what_if(TEXT).ablate_head("decoder.0.self_attention", 1).run()
     assert dropped.change != 0
     assert dropped.text_before is not None
     with pytest.raises(UserError, match="no source"):
@@ -110,27 +110,27 @@ def test_beyond_learned_positions_is_said() -> None:
     with pytest.raises(UserError, match="context 32"):
         small_language_model(**SHAPES["gpt"]).look("x y " * 40)
     long = small_language_model().look("x y " * 40, what=["logits"])
-    assert "outside" in long.written.notes[0]
+    assert "outside" in long.encoded.notes[0]
     assert torch.from_numpy(long.logits.values).isfinite().all()
 
 
 @pytest.mark.parametrize("positions", ["rope", "learned", "alibi", "sinusoidal"])
 def test_a_look_stitched_together_from_steps_keeps_its_promises(positions: str) -> None:
     model = small_language_model(positions=positions)
-    stitched, _ = look_by_step(model, "The cat ate")
-    checks = stitched.check()
+    join_steps, _ = look_by_step(model, "The cat ate")
+    checks = join_steps.check()
     assert all(check.kept for check in checks)
     assert any(check.name.startswith("scores are") and check.error is not None for check in checks)
-    scores = stitched["decoder.1.self_attention.scores"].values
+    scores = join_steps["decoder.1.self_attention.scores"].values
     scores[0, 2, 1] = numpy.nan  # not a key to come: this one must be there
     with pytest.raises(InexactError):
-        stitched.check()
+        join_steps.check()
 
 
 def test_streams_are_read_of_the_only_stack_there_is() -> None:
     look = small_language_model().look("The cat ate")
     assert look.effective_rank().name.startswith("decoder.")
-    assert look.identity().cosine.name.startswith("decoder.")
+    assert look.token_identity().cosine.name.startswith("decoder.")
 
 
 @pytest.mark.parametrize("text", [None, 3, [3], b"cat"])

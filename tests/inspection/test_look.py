@@ -5,9 +5,9 @@ import pytest
 import torch
 
 from pellucid.errors import UserError
-from pellucid.generation.translate import Translator
 from pellucid.inspection.look import Look
 from pellucid.inspection.translators import look_by_step
+from pellucid.translator import Translator
 from tests.inspection.conftest import TARGET, TEXT, translator_of
 
 
@@ -21,7 +21,7 @@ def test_every_promise_is_kept_on_every_architecture(any_look: Look) -> None:
 def test_a_look_shows_what_the_model_computes(look: Look, translator: Translator) -> None:
     seen: dict[str, torch.Tensor] = {}
     with torch.inference_mode():
-        source, target = torch.tensor([look.written.source]), torch.tensor([look.written.target])
+        source, target = torch.tensor([look.encoded.source]), torch.tensor([look.encoded.target])
         translator.model(source, target, seen.setdefault)
     assert set(seen) == set(look.names)
     for name, x in seen.items():
@@ -36,8 +36,8 @@ def test_arrays_say_what_they_are(look: Look) -> None:
     assert weights.labels("query")[0] == "⟨start⟩"
     assert weights.unit == "share"
     assert "each row sums to 1" in weights.meaning
-    assert weights.made_in.startswith("pellucid/layers/attention.py:")
-    assert 'tap("weights"' in weights.made_in
+    assert weights.code_location.startswith("pellucid/layers/attention.py:")
+    assert 'tap("weights"' in weights.code_location
     assert numpy.asarray(weights).shape == weights.shape
     assert numpy.array_equal(weights.at(heads=2, key=0).values, weights.values[2, :, 0])
     assert weights[1, ..., -1].axes[0].name == "query"
@@ -87,14 +87,14 @@ def test_tokens_have_bytes_offsets_and_kind(look: Look) -> None:
     assert b"".join(token.bytes for token in look.source).decode("utf-8") == TEXT
     water = look.source[-2]
     assert (water.display, TEXT[slice(*water.offsets)]) == ("水⟨B4⟩", "水")  # the last byte of a character
-    assert [token.display for token in look.following[:-1]] == [token.display for token in look.target[1:]]
-    assert look.following[-1].display == "⟨end⟩"
+    assert [token.display for token in look.next_tokens[:-1]] == [token.display for token in look.target[1:]]
+    assert look.next_tokens[-1].display == "⟨end⟩"
 
 
 def test_its_own_translation_is_the_target_unless_given(translator: Translator) -> None:
-    assert translator.look(TEXT, what=["logits"]).written.target_text.strip() == translator.translate(TEXT).text
+    assert translator.look(TEXT, what=["logits"]).encoded.target_text.strip() == translator.translate(TEXT).text
     forced = translator.look(TEXT, prefix="The", what=["logits"])
-    assert forced.written.target_text.startswith("The")
+    assert forced.encoded.target_text.startswith("The")
 
 
 def test_only_what_is_asked_is_kept(translator: Translator) -> None:
@@ -148,7 +148,7 @@ def test_a_look_outlives_training_but_derives_nothing_from_other_weights() -> No
         translator.model.target_embedding.weight.mul_(1.0)
     assert look["logits"].values.size
     with pytest.raises(UserError, match="weights have changed"):
-        look.contributions()
+        look.decompose_residual()
 
 
 def test_nothing_to_look_at_is_said(translator: Translator) -> None:

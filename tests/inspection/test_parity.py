@@ -6,10 +6,10 @@ import numpy
 import pytest
 import torch
 
-from pellucid.inspection.labelled import Array
-from pellucid.inspection.record import Run, record
+from pellucid.inspection.labelled_array import Array
+from pellucid.inspection.recording import ModelInput, record
 from pellucid.interop.import_model import import_model
-from pellucid.models.model_files import build_language_model
+from pellucid.models.weights import load_decoder_only
 from pellucid.storage.model_folder import read_config
 from tests.interop.twins import IDS, huggingface_folder, twin
 from tests.models.test_marian_parity import ALTERNATE, SOURCE, TARGET, marian, ours
@@ -31,7 +31,7 @@ def test_taps_of_a_translator(request: pytest.FixtureRequest) -> None:
     )  # fmt: skip
     rows = [[number for number in row if number] for row in SOURCE.tolist()]
     given = [[number for number in row if number] for row in TARGET.tolist()]
-    arrays = record(model, Run(rows, given)).arrays
+    arrays = record(model, ModelInput(rows, given)).arrays
     for layer in range(2):
         for name, theirs_of in (
             (f"encoder.{layer}.self_attention.weights", found.encoder_attentions),
@@ -59,9 +59,9 @@ def test_taps_of_language_models(name: str, tmp_path: Path) -> None:
     theirs = twin(name)
     theirs.set_attn_implementation("eager")
     import_model(huggingface_folder(theirs, tmp_path / "theirs"), tmp_path / "ours")
-    model = build_language_model(read_config(tmp_path / "ours", "language-model"), tmp_path / "ours/model.safetensors")
+    model = load_decoder_only(read_config(tmp_path / "ours", "language-model"), tmp_path / "ours/model.safetensors")
     found = theirs(torch.tensor([IDS]), output_attentions=True, output_hidden_states=True)
-    arrays = record(model, Run([], [IDS])).arrays
+    arrays = record(model, ModelInput([], [IDS])).arrays
     count = len(found.attentions)
     for layer in range(count):
         weights = arrays[f"decoder.{layer}.self_attention.weights"]

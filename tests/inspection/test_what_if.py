@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from pellucid.errors import UserError
-from pellucid.generation.translate import Translator
 from pellucid.inspection.look import Look
+from pellucid.translator import Translator
 from tests.inspection.conftest import TARGET, TEXT, translator_of
 
 
@@ -50,15 +50,15 @@ def test_what_is_masked_stays_masked_when_scores_are_sharpened(any_translator: T
 
 def test_dropping_heads_is_keeping_the_others(translator: Translator) -> None:
     name = "encoder.0.self_attention"
-    dropped = translator.what_if(TEXT, target=TARGET).drop_head(name, 1).drop_head(name, 3).run().after
+    dropped = translator.what_if(TEXT, target=TARGET).ablate_head(name, 1).ablate_head(name, 3).run().after
     kept = translator.what_if(TEXT, target=TARGET).keep_heads(name, [0, -2]).run().after
     assert numpy.array_equal(dropped.logits.values, kept.logits.values)
-    assert not dropped[f"{name}.mixed"].values[[1, 3]].any()
-    assert dropped[f"{name}.mixed"].values[[0, 2]].all()
+    assert not dropped[f"{name}.head_output"].values[[1, 3]].any()
+    assert dropped[f"{name}.head_output"].values[[0, 2]].all()
     with pytest.raises(UserError, match="has 4 heads"):
-        translator.what_if(TEXT).drop_head(name, 4)
+        translator.what_if(TEXT).ablate_head(name, 4)
     with pytest.raises(UserError, match="no attention encoder"):
-        translator.what_if(TEXT).drop_head("encoder.7.self_attention", 0)
+        translator.what_if(TEXT).ablate_head("encoder.7.self_attention", 0)
 
 
 def test_a_whole_state_of_another_sentence_carries_its_output_over(translator: Translator) -> None:
@@ -138,9 +138,9 @@ def test_replacing_and_editing_read_other_tokens(translator: Translator) -> None
 
 
 def test_the_effect_on_outputs_is_told(translator: Translator) -> None:
-    effect = translator.what_if(TEXT, target=TARGET).drop_head("decoder.0.cross_attention", 0).run()
+    effect = translator.what_if(TEXT, target=TARGET).ablate_head("decoder.0.cross_attention", 0).run()
     log_probs = torch.from_numpy(effect.before.logits.values).double().log_softmax(-1).numpy()
-    before = [log_probs[i, number] for i, number in enumerate(effect.before.written.following)]
+    before = [log_probs[i, number] for i, number in enumerate(effect.before.encoded.next_tokens)]
     numpy.testing.assert_allclose(effect.log_probs.values[0], before)
     assert effect.change == pytest.approx(float(effect.log_probs.values[2].sum()))
     parts = effect.by_part()
@@ -175,7 +175,7 @@ def test_edits_of_one_number_are_made_one_after_the_other(translator: Translator
 
 
 def test_an_edited_look_says_so_and_still_checks_what_holds() -> None:
-    after = translator_of("rope").what_if(TEXT, target=TARGET).drop_head("encoder.0.self_attention", 0).run().after
-    assert "edited: drop head 0" in repr(after)
+    after = translator_of("rope").what_if(TEXT, target=TARGET).ablate_head("encoder.0.self_attention", 0).run().after
+    assert "edited: ablate head 0" in repr(after)
     assert isinstance(after, Look)
     assert {c.name for c in after.check() if c.error is not None} == {"rows of weights sum to 1"}

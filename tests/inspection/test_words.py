@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from pellucid.errors import UserError
-from pellucid.generation.translate import Translator
 from pellucid.inspection.gradients import gradients, saturation
 from pellucid.inspection.look import Look
 from pellucid.inspection.words import embedding_map, embedding_neighbours, occurrences, senses, state_neighbours
+from pellucid.translator import Translator
 from tests.inspection.conftest import TARGET, TEXT, translator_of
 
 
@@ -19,11 +19,11 @@ def look_at(translator: Translator, text: str) -> Look:
 def test_neighbours_of_an_embedding_are_the_best_cosines(look: Look) -> None:
     rows = torch.nn.functional.normalize(look.stack("encoder").embedding.weight.detach().double(), dim=-1)
     cosines = (rows @ rows[300]).numpy()
-    found = embedding_neighbours(look.subject, 300, 5)
+    found = embedding_neighbours(look.inspected, 300, 5)
     order = [i for i in numpy.argsort(-cosines) if i != 300][:5]
     numpy.testing.assert_allclose(found.values, cosines[order])
     with pytest.raises(UserError, match="not in the vocabulary"):
-        embedding_neighbours(look.subject, 10**6)
+        embedding_neighbours(look.inspected, 10**6)
 
 
 def test_a_word_is_found_wherever_it_stands(translator: Translator) -> None:
@@ -55,7 +55,7 @@ def test_senses_start_as_one_embedding() -> None:
 
 def test_a_map_holds_as_much_as_it_says(look: Look) -> None:
     ids = list(range(270, 290))
-    places, shares = embedding_map(look.subject, ids)
+    places, shares = embedding_map(look.inspected, ids)
     rows = look.stack("encoder").embedding.weight.detach().double()[ids].numpy()
     total = ((rows - rows.mean(0)) ** 2).sum()
     numpy.testing.assert_allclose((places.values**2).sum(0) / total, shares)
@@ -67,8 +67,8 @@ def test_gradients_are_those_of_the_loss(any_translator: Translator) -> None:
     found = gradients(look)
     model = any_translator.model
     with torch.enable_grad():
-        logits = model(torch.tensor([look.written.source]), torch.tensor([look.written.target]))
-        loss = torch.nn.functional.cross_entropy(logits[0], torch.tensor(look.written.following))
+        logits = model(torch.tensor([look.encoded.source]), torch.tensor([look.encoded.target]))
+        loss = torch.nn.functional.cross_entropy(logits[0], torch.tensor(look.encoded.next_tokens))
         name, weight = next((n, w) for n, w in model.named_parameters() if n == "encoder.1.self_attention.query.weight")
         (expected,) = torch.autograd.grad(loss, [weight])
     assert found.loss == pytest.approx(float(loss.detach()), abs=1e-6)

@@ -11,7 +11,7 @@ from gguf import GGMLQuantizationType as Kind
 from tokenizers import pre_tokenizers
 
 from pellucid.errors import UserError
-from pellucid.interop.gguf_tokenizer import gguf_text
+from pellucid.interop.gguf_tokenizer import read_gguf_tokenizer
 from pellucid.interop.import_model import import_model
 from pellucid.storage.tensors import read_tensors
 from pellucid.tokenizers import ImportedTokenizer, load_language_tokenizer
@@ -34,7 +34,7 @@ def test_packed_weights_become_the_numbers_that_their_blocks_stand_for(kind: Kin
     stored = read_tensors(tmp_path / "ours" / "model.safetensors")
     weight = model.model.layers[1].mlp.gate_proj.weight.detach().numpy()
     expected = gguf.quants.dequantize(gguf.quants.quantize(weight, kind), kind)
-    found = stored["decoder.1.feed_forward.gate.weight"]
+    found = stored["decoder.1.feed_forward.gate_projection.weight"]
     assert found.float().numpy().tobytes() == expected.tobytes()
     narrow = {Kind.F16: torch.float16, Kind.BF16: torch.bfloat16}
     assert found.dtype == narrow.get(kind, torch.float32)
@@ -48,7 +48,7 @@ def test_eight_bits_are_a_scale_times_whole_numbers(tmp_path: Path) -> None:
     (tensor,) = (one for one in gguf.GGUFReader(path).tensors if one.name == "blk.0.ffn_up.weight")
     blocks = numpy.frombuffer(tensor.data.tobytes(), numpy.dtype([("scale", "<f2"), ("numbers", "i1", 32)]))
     expected = blocks["scale"].astype(numpy.float32)[:, None] * blocks["numbers"]
-    stored = read_tensors(tmp_path / "ours" / "model.safetensors")["decoder.0.feed_forward.widen.weight"]
+    stored = read_tensors(tmp_path / "ours" / "model.safetensors")["decoder.0.feed_forward.up_projection.weight"]
     assert numpy.array_equal(stored.numpy().ravel(), expected.ravel())
 
 
@@ -103,7 +103,7 @@ def settings_of(**changes: Any) -> dict[str, Any]:
 
 def test_a_vocabulary_with_scores_joins_the_best_scored_neighbours() -> None:
     """▁a b b: "abb" has the best score, but ▁a (−3) is joined before ab (−4), then ▁ab (−2): SentencePiece's order."""
-    text = gguf_text(settings_of(), "twin.gguf")
+    text = read_gguf_tokenizer(settings_of(), "twin.gguf")
     tokenizer = ImportedTokenizer(text.content, text.special)
     assert [piece.display for piece in tokenizer.pieces("abb")] == ["▁ab", "b"]
     assert [piece.display for piece in tokenizer.pieces("ab a水")] == ["▁ab", "▁a", "水⟨E6⟩", "水⟨B0⟩", "水⟨B4⟩"]
@@ -114,7 +114,7 @@ def test_a_vocabulary_with_scores_joins_the_best_scored_neighbours() -> None:
 
 
 def test_without_a_space_before_the_first_word_none_is_put_there() -> None:
-    text = gguf_text(settings_of(add_space_prefix=False), "twin.gguf")
+    text = read_gguf_tokenizer(settings_of(add_space_prefix=False), "twin.gguf")
     tokenizer = ImportedTokenizer(text.content, text.special)
     assert [piece.display for piece in tokenizer.pieces("abb")] == ["abb"]
     assert tokenizer.decode(tokenizer.encode(" ab")) == " ab"
@@ -133,7 +133,7 @@ def test_without_a_space_before_the_first_word_none_is_put_there() -> None:
 )
 def test_a_vocabulary_that_cannot_be_read_is_refused(changes: dict[str, Any], what: str) -> None:
     with pytest.raises(UserError, match=what) as refused:
-        gguf_text(settings_of(**changes), "twin.gguf")
+        read_gguf_tokenizer(settings_of(**changes), "twin.gguf")
     assert refused.value.where == ("twin.gguf",) and "Hugging Face folder" in refused.value.hint
 
 

@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save_file
 
 from pellucid.errors import UserError
 from pellucid.interop.import_model import import_model
-from pellucid.models.model_files import build_language_model
+from pellucid.models.weights import load_decoder_only
 from pellucid.storage.model_folder import read_config
 from pellucid.tokenizers import ImportedTokenizer, load_language_tokenizer
 from pellucid.tokenizers.chat_template import load_chat_template
@@ -21,7 +21,7 @@ CLOSE: Any = {"rtol": 1e-4, "atol": 1e-4}  # float32 sums in another order
 
 
 def logits_of(folder: Path) -> Any:
-    model = build_language_model(read_config(folder, "language-model"), folder / "model.safetensors")
+    model = load_decoder_only(read_config(folder, "language-model"), folder / "model.safetensors")
     with torch.inference_mode():
         return model(torch.tensor([IDS]))[0].numpy()
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from pellucid.errors import ShapeError
-from pellucid.layers.attention import Attention, Heads, _attend_fused, attend
+from pellucid.layers.attention import Attention, HeadConfig, _attend_fused, attend
 from pellucid.layers.masks import causal, not_padding
-from pellucid.layers.positions import LinearBias, no_bias
-from pellucid.layers.rotary import Rotary, frequencies, unturned
+from pellucid.layers.positions import AlibiBias, no_bias
+from pellucid.layers.rotary import Rotary, no_rotation, rotary_frequencies
 
 BATCH, HEADS, QUERY, KEY, D_HEAD = 3, 4, 6, 6, 8
 
@@ -83,7 +83,7 @@ def test_explicit_and_fused_give_what_pytorch_gives(mask: str, biased: bool, kv_
     key = drawn(BATCH, kv_heads, KEY, D_HEAD, seed=2, dtype=dtype)
     value = drawn(BATCH, kv_heads, KEY, D_HEAD, seed=3, dtype=dtype)
     allowed = MASKS[mask]()
-    bias = LinearBias(HEADS)(torch.arange(QUERY), torch.arange(KEY)) if biased else None
+    bias = AlibiBias(HEADS)(torch.arange(QUERY), torch.arange(KEY)) if biased else None
     explicit = attend(query, key, value, allowed, bias=bias)
     group = HEADS // kv_heads
     fused = _attend_fused(query, key.repeat_interleave(group, 1), value.repeat_interleave(group, 1), allowed, bias, 0.0)
@@ -108,8 +108,8 @@ def test_a_score_difference_of_ln_4_mixes_eight_tenths_and_two_tenths() -> None:
     query = torch.tensor([[[[1.0]]]])
     key = torch.tensor([[[[math.log(4)], [0.0]]]])
     value = torch.tensor([[[[10.0], [20.0]]]])
-    mixed = attend(query, key, value, torch.ones(1, 1, 1, 2, dtype=torch.bool))
-    torch.testing.assert_close(mixed, torch.tensor([[[[12.0]]]]))
+    head_output = attend(query, key, value, torch.ones(1, 1, 1, 2, dtype=torch.bool))
+    torch.testing.assert_close(head_output, torch.tensor([[[[12.0]]]]))
 
 
 def test_scores_are_divided_by_the_root_of_d_head() -> None:
@@ -129,17 +129,17 @@ def test_weights_are_zero_where_forbidden_and_rows_sum_to_one_or_are_empty(mask:
     assert (weights >= 0).all()
     assert (weights[~allowed] == 0).all()
     torch.testing.assert_close(weights.sum(-1), allowed.any(-1).float(), atol=1e-6, rtol=0)
-    assert list(seen) == ["scores", "weights", "mixed"]
+    assert list(seen) == ["scores", "weights", "head_output"]
 
 
 def test_a_row_with_nothing_allowed_gives_zeros_and_finite_gradients() -> None:
     for run in (attend, lambda q, k, v, allowed: _attend_fused(q, k, v, allowed, None, 0.0)):
         parts, allowed = three(), scattered()
         empty = ~allowed.any(-1)
-        mixed = run(*parts, allowed)
-        mixed.sum().backward()
+        head_output = run(*parts, allowed)
+        head_output.sum().backward()
         assert empty.sum() >= 2
-        assert (mixed[empty] == 0).all()
+        assert (head_output[empty] == 0).all()
         assert all(gradient(part).isfinite().all() for part in parts)
         assert (gradient(parts[0])[empty] == 0).all()
 
@@ -157,9 +157,9 @@ def test_the_future_has_no_part_in_any_gradient() -> None:
 @given(st.permutations(range(KEY)))
 def test_the_order_of_keys_does_not_matter(order: list[int]) -> None:
     query, key, value = three()
-    mixed = attend(query, key, value, scattered())
+    head_output = attend(query, key, value, scattered())
     shuffled = attend(query, key[:, :, order], value[:, :, order], scattered()[..., order])
-    torch.testing.assert_close(mixed, shuffled, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(head_output, shuffled, atol=1e-5, rtol=1e-5)
 
 
 def test_what_stands_at_forbidden_places_does_not_matter() -> None:
@@ -173,8 +173,8 @@ def test_extreme_scores_neither_overflow_nor_lose_the_row() -> None:
     query = torch.full((1, 1, 2, 4), 1e15)
     key = torch.stack((torch.full((4,), 1e15), torch.full((4,), -1e15)))[None, None]
     value = torch.tensor([[1.0] * 4, [2.0] * 4])[None, None]
-    mixed = attend(query, key, value, torch.ones(1, 1, 2, 2, dtype=torch.bool))
-    assert torch.equal(mixed, torch.ones(1, 1, 2, 4))
+    head_output = attend(query, key, value, torch.ones(1, 1, 2, 2, dtype=torch.bool))
+    assert torch.equal(head_output, torch.ones(1, 1, 2, 4))
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,12 @@ def test_dropout_leaves_the_expected_weight_and_is_off_in_eval() -> None:
 def attention(kv_heads: int = 4, dropout: float = 0.0, rotary: bool = False) -> Attention:
     torch.manual_seed(3)
     return Attention(
-        16, Heads(4, kv_heads, 4), True, dropout, Rotary(frequencies(4, 10_000.0)) if rotary else unturned, no_bias
+        16,
+        HeadConfig(4, kv_heads, 4),
+        True,
+        dropout,
+        Rotary(rotary_frequencies(4, 10_000.0)) if rotary else no_rotation,
+        no_bias,
     )
 
 

@@ -29,13 +29,13 @@ def test_feed_forward_is_its_formula(activation: str, bias: bool) -> None:
         return states @ parameters[f"{name}.weight"].T + parameters.get(f"{name}.bias", torch.zeros(()))
 
     if activation == "swiglu":
-        gate = projected("gate", x)
-        hidden = gate / (1 + torch.exp(-gate)) * projected("widen", x)
+        gate = projected("gate_projection", x)
+        hidden = gate / (1 + torch.exp(-gate)) * projected("up_projection", x)
     else:
-        hidden = BENDS[activation](projected("widen", x))
+        hidden = BENDS[activation](projected("up_projection", x))
     seen: dict[str, Tensor] = {}
     out = part(x, lambda name, y: seen.setdefault(name, y))
-    torch.testing.assert_close(out, projected("narrow", hidden), atol=1e-6, rtol=1e-5)
+    torch.testing.assert_close(out, projected("down_projection", hidden), atol=1e-6, rtol=1e-5)
     torch.testing.assert_close(seen["hidden"], hidden, atol=1e-6, rtol=1e-5)
     assert list(seen) == ["hidden", "output"]
 

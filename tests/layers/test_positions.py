@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from pellucid.errors import UserError
-from pellucid.layers.positions import LearnedCodes, LinearBias, NoCodes, SinusoidalCodes, no_bias, sinusoids
-from pellucid.layers.rotary import Rotary, frequencies, unturned
+from pellucid.layers.positions import AlibiBias, LearnedEncoding, NoEncoding, SinusoidalEncoding, no_bias, sinusoids
+from pellucid.layers.rotary import Rotary, no_rotation, rotary_frequencies
 
 
 def test_sinusoids_are_those_of_the_paper() -> None:
@@ -34,7 +34,7 @@ def test_sinusoids_are_interleaved_sine_and_cosine(position: int, half: int) -> 
 
 
 def test_sinusoidal_codes_exist_beyond_the_first_table() -> None:
-    codes = SinusoidalCodes(8)
+    codes = SinusoidalEncoding(8)
     for positions in (torch.arange(3), torch.arange(700), torch.tensor([5000]), torch.arange(2)):
         found = codes(positions, int(positions[-1]) + 1)
         torch.testing.assert_close(found, sinusoids(positions, 8).float(), atol=0, rtol=0)
@@ -42,13 +42,15 @@ def test_sinusoidal_codes_exist_beyond_the_first_table() -> None:
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float64], ids=str)
 def test_tables_that_grow_keep_the_models_precision(dtype: torch.dtype) -> None:
-    assert SinusoidalCodes(8).to(dtype)(torch.arange(600), 600).dtype == dtype
-    rotary = Rotary(frequencies(8, 1000.0)).to(dtype)
+    assert SinusoidalEncoding(8).to(dtype)(torch.arange(600), 600).dtype == dtype
+    rotary = Rotary(rotary_frequencies(8, 1000.0)).to(dtype)
     rotary(torch.zeros(1, 1, 600, 8, dtype=dtype), torch.arange(600))
     assert rotary.cosines.dtype == rotary.sines.dtype == dtype
 
 
-@pytest.mark.parametrize("codes", [SinusoidalCodes(8), Rotary(frequencies(8, 1000.0))], ids=["sinusoidal", "rope"])
+@pytest.mark.parametrize(
+    "codes", [SinusoidalEncoding(8), Rotary(rotary_frequencies(8, 1000.0))], ids=["sinusoidal", "rope"]
+)
 def test_tables_that_grow_in_a_validation_serve_training_afterwards(codes: torch.nn.Module) -> None:
     x = torch.ones(1, 1, 600, 8, requires_grad=True)
     with torch.inference_mode():
@@ -63,7 +65,9 @@ def used(codes: torch.nn.Module, x: Tensor, positions: Tensor) -> Tensor:
     return used
 
 
-@pytest.mark.parametrize("codes", [SinusoidalCodes(8), LearnedCodes(8, 600), NoCodes()], ids=lambda c: type(c).__name__)
+@pytest.mark.parametrize(
+    "codes", [SinusoidalEncoding(8), LearnedEncoding(8, 600), NoEncoding()], ids=lambda c: type(c).__name__
+)
 def test_codes_are_given_without_waiting_for_the_device(codes: torch.nn.Module) -> None:
     """Nothing can be read from the meta device."""
     with torch.device("meta"):
@@ -72,12 +76,12 @@ def test_codes_are_given_without_waiting_for_the_device(codes: torch.nn.Module) 
 
 
 def test_tables_are_not_saved_with_the_weights() -> None:
-    for part in (SinusoidalCodes(8), Rotary(frequencies(8, 1000.0)), LinearBias(4)):
+    for part in (SinusoidalEncoding(8), Rotary(rotary_frequencies(8, 1000.0)), AlibiBias(4)):
         assert not part.state_dict()
 
 
 def test_learned_codes_end_where_the_table_ends() -> None:
-    codes = LearnedCodes(8, max_positions=10)
+    codes = LearnedEncoding(8, max_positions=10)
     assert torch.equal(codes(torch.arange(10), 10), codes.weight)
     with pytest.raises(UserError, match=r"11 tokens.*10 positions") as caught:
         codes(torch.arange(11), 11)
@@ -86,16 +90,16 @@ def test_learned_codes_end_where_the_table_ends() -> None:
 
 def test_no_codes_add_nothing() -> None:
     x = torch.randn(2, 3, 4)
-    assert torch.equal(x + NoCodes()(torch.arange(3), 3), x)
+    assert torch.equal(x + NoEncoding()(torch.arange(3), 3), x)
     assert no_bias(torch.arange(3), torch.arange(3)) is None  # type: ignore[func-returns-value]
     heads = torch.randn(1, 2, 3, 4)
-    assert unturned(heads, torch.arange(3)) is heads
+    assert no_rotation(heads, torch.arange(3)) is heads
 
 
 def test_rotary_turns_each_pair_by_position_times_frequency() -> None:
     """d_head 4, base 100: pair (0, 2) turns by 1 a position, pair (1, 3) by 1/10."""
     x = torch.tensor([[[[1.0, 2.0, 0.0, 0.0]]]])
-    turned = Rotary(frequencies(4, 100.0))(x, torch.tensor([3]))[0, 0, 0]
+    turned = Rotary(rotary_frequencies(4, 100.0))(x, torch.tensor([3]))[0, 0, 0]
     expected = torch.tensor([math.cos(3), 2 * math.cos(0.3), math.sin(3), 2 * math.sin(0.3)])
     torch.testing.assert_close(turned, expected)
 
@@ -108,7 +112,7 @@ vectors = st.lists(st.floats(-3, 3, width=32), min_size=8, max_size=8).map(
 @given(vectors, vectors, st.integers(0, 200), st.integers(0, 200), st.integers(0, 500))
 def test_a_turned_product_sees_only_how_far_apart_the_two_are(q: Tensor, k: Tensor, m: int, n: int, shift: int) -> None:
     """⟨turn(q, m), turn(k, n)⟩ = ⟨turn(q, m + s), turn(k, n + s)⟩, to the rounding of eight products up to 9."""
-    rotary = Rotary(frequencies(8, 1000.0))
+    rotary = Rotary(rotary_frequencies(8, 1000.0))
 
     def product(m: int, n: int) -> float:
         return float((rotary(q, torch.tensor([m])) * rotary(k, torch.tensor([n]))).sum())
@@ -118,14 +122,14 @@ def test_a_turned_product_sees_only_how_far_apart_the_two_are(q: Tensor, k: Tens
 
 @given(vectors, st.integers(0, 3000))
 def test_turning_keeps_lengths_and_position_zero_keeps_all(x: Tensor, position: int) -> None:
-    rotary = Rotary(frequencies(8, 1000.0))
+    rotary = Rotary(rotary_frequencies(8, 1000.0))
     torch.testing.assert_close(rotary(x, torch.tensor([position])).norm(), x.norm(), atol=1e-5, rtol=1e-5)
     assert torch.equal(rotary(x, torch.tensor([0])), x)
 
 
 def test_rotary_exists_beyond_the_first_table() -> None:
     x = torch.randn(1, 2, 1, 8, generator=torch.Generator().manual_seed(1))
-    far = Rotary(frequencies(8, 1000.0))(x, torch.tensor([4000]))
+    far = Rotary(rotary_frequencies(8, 1000.0))(x, torch.tensor([4000]))
     angles = 4000 * 1000.0 ** (-torch.arange(0, 8, 2, dtype=torch.float64) / 8)
     first, second = x.double().chunk(2, dim=-1)
     expected = torch.cat(
@@ -136,18 +140,18 @@ def test_rotary_exists_beyond_the_first_table() -> None:
 
 def test_linear_bias_has_the_slopes_of_the_paper() -> None:
     """Eight heads have the slopes 1/2, 1/4, …, 1/256 (Press et al. 2022, §3)."""
-    bias = LinearBias(8)(torch.arange(4), torch.arange(4))
+    bias = AlibiBias(8)(torch.arange(4), torch.arange(4))
     assert bias[:, 1, 0].tolist() == [-(0.5 ** (head + 1)) for head in range(8)]
     assert bias[0].tolist() == [[-abs(i - j) / 2 for j in range(4)] for i in range(4)]
 
 
 def test_linear_bias_sees_positions_not_places_in_the_tensor() -> None:
-    bias = LinearBias(2)(torch.tensor([7, 7]), torch.tensor([0, 0, 5, 5, 7]))
-    assert (bias[0] / LinearBias(2).slopes[0]).tolist() == [[-7, -7, -2, -2, 0]] * 2
+    bias = AlibiBias(2)(torch.tensor([7, 7]), torch.tensor([0, 0, 5, 5, 7]))
+    assert (bias[0] / AlibiBias(2).slopes[0]).tolist() == [[-7, -7, -2, -2, 0]] * 2
 
 
 @pytest.mark.parametrize(
-    "codes", [SinusoidalCodes(8), LearnedCodes(8, 9), Rotary(frequencies(8, 100.0)), LinearBias(2)]
+    "codes", [SinusoidalEncoding(8), LearnedEncoding(8, 9), Rotary(rotary_frequencies(8, 100.0)), AlibiBias(2)]
 )
 def test_sequences_of_a_batch_may_each_have_their_own_positions(codes: torch.nn.Module) -> None:
     """Each row is what it is alone with its positions."""
@@ -156,7 +160,7 @@ def test_sequences_of_a_batch_may_each_have_their_own_positions(codes: torch.nn.
     if isinstance(codes, Rotary):
         together = codes(x, positions)
         alone = torch.cat([codes(x[row : row + 1], positions[row]) for row in range(3)])
-    elif isinstance(codes, LinearBias):
+    elif isinstance(codes, AlibiBias):
         together = codes(positions, positions)
         alone = torch.stack([codes(row, row) for row in positions])
     else:

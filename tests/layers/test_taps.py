@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from pellucid.layers.taps import Only, keep, scoped
+from pellucid.layers.taps import SelectiveTap, keep, scoped
 
 
 def test_keep_returns_its_argument() -> None:
@@ -24,7 +24,7 @@ def test_scopes_compose_names() -> None:
 
 def test_a_scope_where_nobody_looks_is_keep_itself() -> None:
     assert scoped(keep, "encoder.0") is keep
-    only = Only(["decoder.0.cross_attention.weights", "decoder.11.residual.output"], lambda name, x: x)
+    only = SelectiveTap(["decoder.0.cross_attention.weights", "decoder.11.residual.output"], lambda name, x: x)
     assert scoped(only, "encoder.0") is keep
     assert scoped(only, "decoder.1") is keep  # decoder.11 begins alike
     assert scoped(scoped(only, "decoder.0"), "self_attention") is keep
@@ -39,7 +39,7 @@ def test_only_hands_over_the_asked_names_in_full_and_may_change_them() -> None:
         return 2 * x
 
     inner = scoped(
-        scoped(Only(["decoder.0.cross_attention.weights", "logits"], double), "decoder.0"), "cross_attention"
+        scoped(SelectiveTap(["decoder.0.cross_attention.weights", "logits"], double), "decoder.0"), "cross_attention"
     )
     assert inner("weights", torch.ones(1)).item() == 2
     assert inner("scores", torch.ones(1)).item() == 1

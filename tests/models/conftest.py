@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 import torch
 
-from pellucid.models.config import EncoderDecoderConfig
 from pellucid.models.encoder_decoder import EncoderDecoder
+from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
 
 Build = Callable[..., EncoderDecoder]
 

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from pellucid.models.config import EncoderDecoderConfig
+from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
 
 
 @pytest.mark.parametrize(

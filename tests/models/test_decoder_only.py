@@ -15,12 +15,12 @@ from torch import Tensor
 
 from pellucid.errors import UserError
 from pellucid.layers.masks import causal
-from pellucid.layers.rotary import frequencies, slowed_frequencies
-from pellucid.layers.taps import Only
+from pellucid.layers.rotary import rotary_frequencies, scaled_frequencies
+from pellucid.layers.taps import SelectiveTap
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.models.decoder_only_config import DecoderOnlyConfig, RotaryScaling
 from pellucid.models.memory import language_model_parameter_count
-from pellucid.models.model_files import build_language_model, save_weights
+from pellucid.models.weights import load_decoder_only, save_weights
 
 POSITIONS = ["sinusoidal", "learned", "rope", "alibi", "none"]
 SIZES: dict[str, Any] = {"d_model": 16, "n_heads": 4, "d_ff": 24, "n_layers": 2, "max_positions": 64}
@@ -54,7 +54,7 @@ CHOICES: dict[str, list[Any]] = {
     "activation": ["relu", "gelu", "gelu_tanh", "swiglu"],
     "n_kv_heads": [None, 2],
     "d_head": [None, 6],
-    "norm_heads": [True, False],
+    "qk_norm": [True, False],
     "bias": [True, False],
     "tie_embeddings": [True, False],
 }
@@ -146,15 +146,15 @@ def test_a_layer_is_the_papers_equation() -> None:
         return scaled * weights[f"{name}.weight"] + weights[f"{name}.bias"]
 
     x = weights["embedding.weight"][IDS]
-    y = normed("decoder.0.around_self_attention.norm", x)
+    y = normed("decoder.0.self_attention_residual.norm", x)
     q, k, v = (linear(f"decoder.0.self_attention.{part}", y).unflatten(-1, (4, 4)).transpose(1, 2)
                for part in ("query", "key", "value"))  # fmt: skip
     scores = (q @ k.transpose(-1, -2) / 2).masked_fill(~causal(7), -math.inf)
-    mixed = (scores.softmax(-1) @ v).transpose(1, 2).flatten(2)
-    x = x + linear("decoder.0.self_attention.output", mixed)
-    y = normed("decoder.0.around_feed_forward.norm", x)
-    hidden = linear("decoder.0.feed_forward.widen", y).relu()
-    x = x + linear("decoder.0.feed_forward.narrow", hidden)
+    head_output = (scores.softmax(-1) @ v).transpose(1, 2).flatten(2)
+    x = x + linear("decoder.0.self_attention.output", head_output)
+    y = normed("decoder.0.feed_forward_residual.norm", x)
+    hidden = linear("decoder.0.feed_forward.up_projection", y).relu()
+    x = x + linear("decoder.0.feed_forward.down_projection", hidden)
     assert_close(model(IDS), normed("decoder_norm", x) @ weights["output_embedding.weight"].T)
 
 
@@ -162,7 +162,7 @@ def test_a_layer_is_the_papers_equation() -> None:
 def test_heads_are_normalised_before_they_are_turned() -> None:
     """The mean square of a head is that of its norm's weight, before the turn and after, which keeps lengths."""
     seen: dict[str, Tensor] = {}
-    model = built(norm_heads=True, norm_epsilon=1e-12)
+    model = built(qk_norm=True, norm_epsilon=1e-12)
     for name, weight in model.named_parameters():
         if name.endswith("query_norm.weight"):
             weight.fill_(1.0)
@@ -190,7 +190,7 @@ def test_taps_record_all_and_a_tapped_run_is_an_untapped_one() -> None:
 @torch.inference_mode()
 def test_a_tap_changes_what_the_model_goes_on_with() -> None:
     model = built()
-    silenced = Only(["decoder.0.self_attention.output"], lambda name, x: torch.zeros_like(x))
+    silenced = SelectiveTap(["decoder.0.self_attention.output"], lambda name, x: torch.zeros_like(x))
     with torch.no_grad():
         model.decoder[0].get_parameter("self_attention.output.weight").zero_()
     expected = model(IDS)
@@ -223,8 +223,8 @@ def test_learned_positions_end_with_the_context() -> None:
 
 def test_low_frequencies_are_slowed_and_high_ones_stay() -> None:
     """Llama 3.1: factor 8, 1 and 4 turns within 8,192 positions; the three ranges by their definition."""
-    plain = frequencies(128, 500_000.0)
-    slowed = slowed_frequencies(plain, 8.0, 1.0, 4.0, 8192)
+    plain = rotary_frequencies(128, 500_000.0)
+    slowed = scaled_frequencies(plain, 8.0, 1.0, 4.0, 8192)
     turns = 8192 * plain / (2 * math.pi)
     assert torch.equal(slowed[turns > 4], plain[turns > 4])
     assert torch.equal(slowed[turns < 1], plain[turns < 1] / 8)
@@ -239,7 +239,7 @@ def test_low_frequencies_are_slowed_and_high_ones_stay() -> None:
     [
         {},
         {"tie_embeddings": False, "bias": True, "norm": "layernorm", "positions": "learned", "norm_placement": "post"},
-        {"n_kv_heads": 2, "d_head": 6, "qkv_bias": True, "norm_heads": True},
+        {"n_kv_heads": 2, "d_head": 6, "qkv_bias": True, "qk_norm": True},
         {"activation": "relu", "bias": True},
     ],
 )
@@ -271,9 +271,9 @@ def test_a_model_comes_back_from_its_files(tmp_path: Path) -> None:
     save_weights(model, tmp_path / "model.safetensors")
     config = {"model": model.config.model_dump(mode="json"), "vocab_size": 13, "pad_id": 0}
     with torch.inference_mode():
-        assert torch.equal(build_language_model(config, tmp_path / "model.safetensors")(IDS), model(IDS))
+        assert torch.equal(load_decoder_only(config, tmp_path / "model.safetensors")(IDS), model(IDS))
     with pytest.raises(UserError, match="pad_id is missing"):
         without = {name: value for name, value in config.items() if name != "pad_id"}
-        build_language_model(without, tmp_path / "model.safetensors")
+        load_decoder_only(without, tmp_path / "model.safetensors")
     with pytest.raises(UserError, match=r"embedding\.weight has shape \[13, 16\], expected \[14, 16\]"):
-        build_language_model({**config, "vocab_size": 14}, tmp_path / "model.safetensors")
+        load_decoder_only({**config, "vocab_size": 14}, tmp_path / "model.safetensors")

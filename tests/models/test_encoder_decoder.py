@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from pellucid.errors import UserError
-from pellucid.models.config import EncoderDecoderConfig
 from pellucid.models.encoder_decoder import EncoderDecoder
+from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
 
 Build = Callable[..., EncoderDecoder]
 

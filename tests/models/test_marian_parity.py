@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from pellucid.layers.positions import sinusoids
-from pellucid.models.config import EncoderDecoderConfig
 from pellucid.models.encoder_decoder import EncoderDecoder
+from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of another library's imports
@@ -77,17 +77,17 @@ NAMES = {
     "target_embedding.": "shared.",
     "encoder.": "encoder.layers.",
     "decoder.": "decoder.layers.",
-    "around_self_attention.norm.": "self_attn_layer_norm.",
-    "around_cross_attention.norm.": "encoder_attn_layer_norm.",
-    "around_feed_forward.norm.": "final_layer_norm.",
+    "self_attention_residual.norm.": "self_attn_layer_norm.",
+    "cross_attention_residual.norm.": "encoder_attn_layer_norm.",
+    "feed_forward_residual.norm.": "final_layer_norm.",
     "self_attention.": "self_attn.",
     "cross_attention.": "encoder_attn.",
     "query.": "q_proj.",
     "key.": "k_proj.",
     "value.": "v_proj.",
     "output.": "out_proj.",
-    "feed_forward.widen.": "fc1.",
-    "feed_forward.narrow.": "fc2.",
+    "feed_forward.up_projection.": "fc1.",
+    "feed_forward.down_projection.": "fc2.",
 }
 
 
@@ -99,8 +99,15 @@ def their_name(name: str) -> str:
 
 def permuted(name: str, weight: Tensor) -> Tensor:
     """Alternate the axes that are d_model of the residual stream: inputs, outputs, or the norm's own."""
-    reads = ("query.weight", "key.weight", "value.weight", "widen.weight", "embedding.weight")
-    writes = ("output.weight", "output.bias", "narrow.weight", "narrow.bias", "norm.weight", "norm.bias")
+    reads = ("query.weight", "key.weight", "value.weight", "up_projection.weight", "embedding.weight")
+    writes = (
+        "output.weight",
+        "output.bias",
+        "down_projection.weight",
+        "down_projection.bias",
+        "norm.weight",
+        "norm.bias",
+    )
     if name.endswith(reads):
         return weight[:, ALTERNATE]
     return weight[ALTERNATE] if name.endswith(writes) else weight

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from pellucid.models import memory
-from pellucid.models.config import EncoderDecoderConfig
 from pellucid.models.encoder_decoder import EncoderDecoder
+from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
 from pellucid.models.memory import free_bytes, parameter_count
 
 from .conftest import Build

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import torch
 
-from pellucid.models.config import EncoderDecoderConfig
 from pellucid.models.encoder_decoder import EncoderDecoder
+from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
 from pellucid.models.initialise_config import InitialiseConfig
 
 
@@ -21,7 +21,7 @@ def preset(name: str) -> dict[str, Any]:
     return tomllib.loads(text)
 
 
-def counted(config: EncoderDecoderConfig, vocab_size: int) -> int:
+def pluralize(config: EncoderDecoderConfig, vocab_size: int) -> int:
     """Build the model without memory for its weights, and count these."""
     with torch.device("meta"):
         model = EncoderDecoder(config, vocab_size, vocab_size, pad_id=0)
@@ -59,7 +59,7 @@ def test_presets_have_as_many_parameters_as_the_formula(name: str) -> None:
     The paper has 65 and 213 million, for a vocabulary of about 37,000.
     """
     vocab_size, expected = PARAMETERS[name]
-    assert counted(EncoderDecoderConfig(**preset(name)["model"]), vocab_size) == expected
+    assert pluralize(EncoderDecoderConfig(**preset(name)["model"]), vocab_size) == expected
 
 
 def test_fast_has_as_many_parameters_as_its_shape_says() -> None:
@@ -70,7 +70,7 @@ def test_fast_has_as_many_parameters_as_its_shape_says() -> None:
     feed_forward = 3 * d * f + 2 * f + d if config.activation == "swiglu" else 2 * d * f + f + d
     encoder = config.encoder_layers * (attention + feed_forward + 2 * norm)
     decoder = config.decoder_layers * (2 * attention + feed_forward + 3 * norm)
-    assert counted(config, 4_000) == encoder + decoder + 2 * norm + 4_000 * d
+    assert pluralize(config, 4_000) == encoder + decoder + 2 * norm + 4_000 * d
 
 
 def test_swiglu_grouped_heads_and_no_biases_are_counted_by_hand() -> None:
@@ -97,7 +97,7 @@ def test_base_and_big_are_the_papers(name: str, row: tuple[int, int, int, int, f
     assert (config.positions, config.cross_positions) == ("sinusoidal", "none")
     assert (config.tie_embeddings, config.scale_embeddings, config.bias) == ("all", True, True)
     start = InitialiseConfig(**preset(name)["initialise"])
-    assert (start.residual_scale, start.lexical, start.pass_through) == (1.0, False, False)
+    assert (start.residual_scale, start.from_lexicon, start.identity_cross_attention) == (1.0, False, False)
 
 
 def test_tiny_is_pre_norm_with_sinusoids() -> None:

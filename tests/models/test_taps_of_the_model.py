@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from pellucid.layers.taps import Only
+from pellucid.layers.taps import SelectiveTap
 from pellucid.models.encoder_decoder import EncoderDecoder
 
 Build = Callable[..., EncoderDecoder]
@@ -83,7 +83,7 @@ def test_every_number_can_be_changed_and_the_output_follows(build: Build, choice
     random = torch.Generator().manual_seed(1)
     for name, number in recorded(model).items():
         noise = torch.randn(number.shape or (16,), generator=random)  # a single 0 stands for no codes
-        patch = Only([name], partial(add, noise))
+        patch = SelectiveTap([name], partial(add, noise))
         assert not torch.equal(model(SOURCE, TARGET, patch), plain), name
 
 
@@ -99,8 +99,8 @@ def test_a_number_that_is_changed_is_the_one_that_is_used(build: Build) -> None:
         return seen.setdefault(name, x)
 
     model(SOURCE, TARGET, look_at_second)
-    value, mixed = seen["decoder.1.cross_attention.value"], seen["decoder.1.cross_attention.mixed"]
-    assert torch.equal(mixed, value[:, :, 1:2].expand_as(mixed))
+    value, head_output = seen["decoder.1.cross_attention.value"], seen["decoder.1.cross_attention.head_output"]
+    assert torch.equal(head_output, value[:, :, 1:2].expand_as(head_output))
 
 
 @pytest.mark.parametrize("choices", CHOICES, ids=str)
@@ -152,7 +152,7 @@ def test_only_the_asked_names_are_handed_over(build: Build) -> None:
     model = build()
     seen: dict[str, Tensor] = {}
     names = ["decoder.0.cross_attention.weights", "encoder.1.residual.output", "logits"]
-    logits = model(SOURCE, TARGET, Only(names, lambda name, x: seen.setdefault(name, x)))
+    logits = model(SOURCE, TARGET, SelectiveTap(names, lambda name, x: seen.setdefault(name, x)))
     everything = recorded(model)
     assert sorted(seen) == sorted(names)
     assert all(torch.equal(seen[name], everything[name]) for name in names)

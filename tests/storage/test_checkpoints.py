@@ -11,12 +11,12 @@ import torch
 from pellucid.errors import UserError
 from pellucid.storage.checkpoints import (
     Checkpoint,
-    all_checkpoints,
+    checkpoint_step,
     latest_checkpoint,
-    prune,
+    list_checkpoints,
+    prune_checkpoints,
     read_checkpoint,
-    remove_half_written,
-    step_of,
+    remove_incomplete_checkpoints,
     write_checkpoint,
 )
 
@@ -27,7 +27,7 @@ def made(step: int, size: int = 3) -> Checkpoint:
 
 
 def steps(folder: Path) -> list[int]:
-    return [step_of(checkpoint) for checkpoint in all_checkpoints(folder)]
+    return [checkpoint_step(checkpoint) for checkpoint in list_checkpoints(folder)]
 
 
 def test_a_checkpoint_comes_back_as_it_was(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_the_latest_is_by_step_not_by_name(tmp_path: Path) -> None:
     for step in (99_999_999, 100_000_000, 7):
         write_checkpoint(tmp_path, made(step))
     latest = latest_checkpoint(tmp_path)
-    assert latest is not None and step_of(latest) == 100_000_000
+    assert latest is not None and checkpoint_step(latest) == 100_000_000
     assert steps(tmp_path) == [7, 99_999_999, 100_000_000]
 
 
@@ -87,10 +87,10 @@ def test_pruning_keeps_the_newest_and_the_best(tmp_path: Path) -> None:
         write_checkpoint(tmp_path, made(step))
     (tmp_path / "checkpoints" / "step-00000006" / "state.json").unlink()
     (tmp_path / "checkpoints" / "notes").touch()
-    assert prune(tmp_path, keep=2, best=1) == [2, 3, 6]
+    assert prune_checkpoints(tmp_path, keep=2, best=1) == [2, 3, 6]
     assert steps(tmp_path) == [1, 4, 5]
     assert (tmp_path / "checkpoints" / "notes").exists()
-    assert prune(tmp_path, keep=0) == [1, 4]
+    assert prune_checkpoints(tmp_path, keep=0) == [1, 4]
     assert steps(tmp_path) == [5]
 
 
@@ -128,5 +128,5 @@ def test_one_killed_in_the_middle_is_ignored_and_cleared(tmp_path: Path) -> None
     assert ended.returncode == -signal.SIGKILL
     latest = latest_checkpoint(tmp_path)
     assert latest is not None and read_checkpoint(latest).step == 1
-    assert len(remove_half_written(tmp_path)) == 1
+    assert len(remove_incomplete_checkpoints(tmp_path)) == 1
     assert [entry.name for entry in (tmp_path / "checkpoints").iterdir()] == ["step-00000001"]

@@ -15,10 +15,10 @@ import pytest
 from pellucid.errors import UserError
 from pellucid.storage.files import (
     DiskFullError,
-    new_file,
-    new_folder,
-    new_path,
-    remove_leftovers,
+    atomic_file,
+    atomic_folder,
+    atomic_path,
+    remove_temporary_files,
     write_bytes,
     write_text,
 )
@@ -40,7 +40,7 @@ def test_text_is_written_in_utf8_with_its_own_line_ends(tmp_path: Path) -> None:
 
 def test_a_failing_block_leaves_what_stood_there(tmp_path: Path) -> None:
     write_text(tmp_path / "a", "old")
-    with pytest.raises(RuntimeError), new_file(tmp_path / "a") as file:
+    with pytest.raises(RuntimeError), atomic_file(tmp_path / "a") as file:
         file.write(b"half of the new")
         raise RuntimeError
     assert (tmp_path / "a").read_text(encoding="utf-8") == "old"
@@ -62,7 +62,7 @@ def test_a_full_disk_names_the_file_and_leaves_what_stood_there(
 def test_a_file_in_a_folder_that_is_being_made_is_named_as_it_would_be_called(
     tmp_path: Path, small_disk: Callable[[int], AbstractContextManager[None]]
 ) -> None:
-    with pytest.raises(DiskFullError) as caught, small_disk(1000), new_folder(tmp_path / "step-1") as made:
+    with pytest.raises(DiskFullError) as caught, small_disk(1000), atomic_folder(tmp_path / "step-1") as made:
         write_text(made / "weights", "x" * 2000)
     assert caught.value.where == (str(tmp_path / "step-1" / "weights"),)
     assert caught.value.what == f"the disk is full: cannot write {tmp_path / 'step-1' / 'weights'}"
@@ -70,13 +70,13 @@ def test_a_file_in_a_folder_that_is_being_made_is_named_as_it_would_be_called(
 
 def test_a_folder_on_a_full_disk_never_appears(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.fsync", refuse)
-    with pytest.raises(UserError, match="the disk is full"), new_folder(tmp_path / "f") as folder:
+    with pytest.raises(UserError, match="the disk is full"), atomic_folder(tmp_path / "f") as folder:
         (folder / "a").write_bytes(b"1")
     assert names(tmp_path) == []
 
 
 def test_an_error_about_another_file_is_not_blamed_on_ours(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError), new_folder(tmp_path / "f"):
+    with pytest.raises(FileNotFoundError), atomic_folder(tmp_path / "f"):
         (tmp_path / "missing").read_bytes()
 
 
@@ -121,14 +121,14 @@ def test_a_pipe_is_written_directly(tmp_path: Path) -> None:
 
 
 def test_a_library_may_replace_the_file_it_is_given(tmp_path: Path) -> None:
-    with new_path(tmp_path / "a") as temporary:
+    with atomic_path(tmp_path / "a") as temporary:
         temporary.unlink()
         temporary.write_bytes(b"by name")
     assert (tmp_path / "a").read_bytes() == b"by name"
 
 
 def test_a_folder_appears_whole(tmp_path: Path) -> None:
-    with new_folder(tmp_path / "deep" / "f") as folder:
+    with atomic_folder(tmp_path / "deep" / "f") as folder:
         (folder / "sub").mkdir()
         (folder / "sub" / "a").write_bytes(b"1")
         assert not (tmp_path / "deep" / "f").exists()
@@ -137,7 +137,7 @@ def test_a_folder_appears_whole(tmp_path: Path) -> None:
 
 
 def test_a_failing_block_leaves_no_folder(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError), new_folder(tmp_path / "f") as folder:
+    with pytest.raises(RuntimeError), atomic_folder(tmp_path / "f") as folder:
         (folder / "a").write_bytes(b"1")
         raise RuntimeError
     assert names(tmp_path) == []
@@ -146,10 +146,10 @@ def test_a_failing_block_leaves_no_folder(tmp_path: Path) -> None:
 def test_a_folder_is_replaced_only_when_asked(tmp_path: Path) -> None:
     (tmp_path / "f").mkdir()
     (tmp_path / "f" / "old").touch()
-    with pytest.raises(UserError, match="exists already"), new_folder(tmp_path / "f"):
+    with pytest.raises(UserError, match="exists already"), atomic_folder(tmp_path / "f"):
         pass
     assert names(tmp_path / "f") == ["old"]
-    with new_folder(tmp_path / "f", replace=True) as folder:
+    with atomic_folder(tmp_path / "f", replace=True) as folder:
         (folder / "new").touch()
     assert names(tmp_path / "f") == ["new"]
     assert names(tmp_path) == ["f"]
@@ -157,7 +157,7 @@ def test_a_folder_is_replaced_only_when_asked(tmp_path: Path) -> None:
 
 def test_an_empty_folder_may_be_taken(tmp_path: Path) -> None:
     (tmp_path / "f").mkdir()
-    with new_folder(tmp_path / "f") as folder:
+    with atomic_folder(tmp_path / "f") as folder:
         (folder / "new").touch()
     assert names(tmp_path / "f") == ["new"]
 
@@ -189,11 +189,11 @@ def test_a_kill_at_any_moment_leaves_the_old_or_the_new_folder_whole(tmp_path: P
     seen = set()
     for moment in range(1, 50):
         place = tmp_path / str(moment)
-        with new_folder(place / "f") as folder:
+        with atomic_folder(place / "f") as folder:
             (folder / "a").write_text("old", encoding="utf-8")
             (folder / "b").write_text("old", encoding="utf-8")
         ended = subprocess.run([sys.executable, "-c", _REPLACE_AND_DIE, str(place), str(moment)], check=False)
-        remove_leftovers(place)
+        remove_temporary_files(place)
         assert names(place) == ["f"]
         whole = {(place / "f" / name).read_text(encoding="utf-8") for name in ("a", "b")}
         assert len(whole) == 1, moment
@@ -210,6 +210,6 @@ def test_leftovers_are_told_from_other_files(tmp_path: Path) -> None:
     (tmp_path / ".a.0123456789ab.new").touch()
     (tmp_path / ".hidden").touch()
     (tmp_path / "a.new").touch()
-    assert remove_leftovers(tmp_path) == [".a.0123456789ab.new"]
+    assert remove_temporary_files(tmp_path) == [".a.0123456789ab.new"]
     assert names(tmp_path) == [".hidden", "a.new"]
-    assert remove_leftovers(tmp_path / "missing") == []
+    assert remove_temporary_files(tmp_path / "missing") == []

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pellucid.errors import UserError
-from pellucid.storage.metrics import append_metrics, keep_metrics_until, read_metrics
+from pellucid.storage.metrics import append_metrics, read_metrics, truncate_metrics
 
 
 def test_records_come_back_in_order(tmp_path: Path) -> None:
@@ -22,16 +22,16 @@ def test_a_line_cut_off_by_a_kill_is_passed_over(tmp_path: Path) -> None:
     with (tmp_path / "metrics.jsonl").open("ab") as file:
         file.write('{"step": 2, "sample": "好'.encode()[:-1])
     assert list(read_metrics(tmp_path)) == [{"step": 1}]
-    keep_metrics_until(tmp_path, 5)
+    truncate_metrics(tmp_path, 5)
     append_metrics(tmp_path, {"step": 2})
     assert list(read_metrics(tmp_path)) == [{"step": 1}, {"step": 2}]
 
 
 def test_records_after_the_checkpoint_are_dropped(tmp_path: Path) -> None:
-    keep_metrics_until(tmp_path, 1)
+    truncate_metrics(tmp_path, 1)
     for step in (1, 2, 3):
         append_metrics(tmp_path, {"step": step})
-    keep_metrics_until(tmp_path, 2)
+    truncate_metrics(tmp_path, 2)
     assert [record["step"] for record in read_metrics(tmp_path)] == [1, 2]
 
 

@@ -9,7 +9,7 @@ from pellucid.errors import UsageError, UserError
 from pellucid.storage.model_folder import (
     FORMAT,
     check_output,
-    holds_model,
+    contains_model,
     prepare_output,
     read_config,
     write_config,
@@ -86,7 +86,7 @@ def test_a_checkpoint_names_its_model(model: Path) -> None:
 
 def test_a_begun_model_is_told_from_none(model: Path) -> None:
     (model / "config.json").unlink()
-    assert holds_model(model)
+    assert contains_model(model)
     with pytest.raises(UserError, match="beginning of a model"):
         read_config(model)
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from pellucid.tokenizers import Tokenizer, TokenizerConfig, load_tokenizer, train_tokenizer
-from pellucid.tokenizers.config import Kind
+from pellucid.tokenizers.config import TokenizerKind
 
-KINDS: tuple[Kind, ...] = ("bpe", "unigram", "words", "characters")
+KINDS: tuple[TokenizerKind, ...] = ("bpe", "unigram", "words", "characters")
 
 PLAIN = [
     "the cat ate three fish yesterday",

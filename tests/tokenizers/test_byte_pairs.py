@@ -73,16 +73,16 @@ def test_words_are_cut_as_by_the_slow_algorithm(word: str) -> None:
 @given(word=st.text(alphabet="▁lowernstid低的" + BYTES[65], min_size=1, max_size=20))
 def test_without_dropout_the_random_cut_is_the_usual_one_and_with_all_of_it_single_signs(word: str) -> None:
     model = train_byte_pairs(WORDS, SIGNS, 100)
-    draw = random.Random(1).random
-    assert model.split_at_random(word, 0.0, draw) == model.split(word)
-    assert [model.pieces[number] for number in model.split_at_random(word, 1.0, draw)] == list(word)
+    rng = random.Random(1).random
+    assert model.split_with_dropout(word, 0.0, rng) == model.split(word)
+    assert [model.pieces[number] for number in model.split_with_dropout(word, 1.0, rng)] == list(word)
 
 
 def test_a_merge_is_left_out_as_often_as_asked() -> None:
     """ab → one piece unless its only merge is passed over: expected share 0.3, standard error 0.0046."""
     model = BytePairs((*BYTES, "▁", "a", "b"), [("a", "b")])
-    draw = random.Random(1).random
-    left_out = sum(len(model.split_at_random("ab", 0.3, draw)) == 2 for _ in range(10_000))
+    rng = random.Random(1).random
+    left_out = sum(len(model.split_with_dropout("ab", 0.3, rng)) == 2 for _ in range(10_000))
     assert abs(left_out / 10_000 - 0.3) < 5 * 0.0046
 
 

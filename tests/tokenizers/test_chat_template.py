@@ -25,7 +25,7 @@ def test_special_tokens_stand_where_the_template_puts_them(tokenizer: ImportedTo
     said = [USER, {"role": "assistant", "content": "吃了。"}]
     encode = tokenizer.encode
     expected = [1, *encode("user\n那只猫?"), 2, *encode("\n"), 1, *encode("assistant\n吃了。"), 2, *encode("\n")]
-    assert template.encode(said, answers=False) == expected
+    assert template.encode(said, add_generation_prompt=False) == expected
     assert template.encode(said) == [*expected, 1, *encode("assistant\n")]
 
 
@@ -59,7 +59,7 @@ def test_behind_a_special_token_no_word_is_the_first() -> None:
     tokenizer = ImportedTokenizer(metaspace_content(), SPECIAL)
     template = ChatTemplate("<s>{{ messages[0]['content'] }}", tokenizer)
     ids = template.encode([{"role": "user", "content": "ab"}])
-    assert [piece.display for piece in tokenizer.pieces_of_ids(ids)] == ["⟨<s>⟩", "ab"]
+    assert [piece.display for piece in tokenizer.pieces_from_ids(ids)] == ["⟨<s>⟩", "ab"]
 
 
 @pytest.mark.parametrize("messages", [[{"role": "user"}], [{"content": "x"}], ["x"], [{"role": "user", "content": 3}]])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pellucid.errors import UserError
 from pellucid.tokenizers import ImportedTokenizer
-from pellucid.tokenizers.imported import SpecialIds, starts_with
+from pellucid.tokenizers.imported import SpecialIds, prepends_id
 from tests.interop.test_gguf import settings_of
 from tests.interop.twins import byte_level_tokenizer
 
@@ -24,9 +24,9 @@ def byte_level_content() -> dict[str, Any]:
 
 
 def marked_content() -> dict[str, Any]:
-    from pellucid.interop.gguf_tokenizer import gguf_text
+    from pellucid.interop.gguf_tokenizer import read_gguf_tokenizer
 
-    return gguf_text(settings_of(), "").content
+    return read_gguf_tokenizer(settings_of(), "").content
 
 
 def metaspace_content() -> dict[str, Any]:
@@ -91,13 +91,13 @@ def test_a_piece_that_is_part_of_a_character_shows_its_bytes_and_its_character(b
 
 def test_bytes_that_are_no_character_are_shown(byte_level: ImportedTokenizer) -> None:
     first = byte_level.encode("龙")[0]
-    (piece,) = byte_level.pieces_of_ids([first])
+    (piece,) = byte_level.pieces_from_ids([first])
     assert (piece.bytes, piece.display) == (b"\xe9", "⟨E9⟩")
     assert byte_level.decode([first]) == "�"
 
 
 def test_special_ids_have_no_bytes_and_are_named(byte_level: ImportedTokenizer) -> None:
-    pieces = byte_level.pieces_of_ids([1, *byte_level.encode("cat"), 2])
+    pieces = byte_level.pieces_from_ids([1, *byte_level.encode("cat"), 2])
     assert pieces[0].display == "⟨<|im_start|>⟩" and pieces[-1].bytes == b""
     assert byte_level.decode([1, *byte_level.encode("cat"), 2]) == "cat"
     assert (byte_level.start_id, byte_level.end_id, byte_level.end_ids) == (1, 2, (2, 0))
@@ -107,7 +107,7 @@ def test_rows_without_a_token_are_unused_ids() -> None:
     tokenizer = ImportedTokenizer(byte_level_content(), SPECIAL, vocab_size=310)
     assert tokenizer.vocab_size == 310
     assert tokenizer.unused_ids == frozenset(range(300, 310))
-    assert tokenizer.id_to_bytes(305) == b"" and tokenizer.pieces_of_ids([305])[0].display == "⟨unused 305⟩"
+    assert tokenizer.id_to_bytes(305) == b"" and tokenizer.pieces_from_ids([305])[0].display == "⟨unused 305⟩"
     with pytest.raises(UserError, match="300 ids, the model has only 299"):
         ImportedTokenizer(byte_level_content(), SPECIAL, vocab_size=299)
     with pytest.raises(UserError, match="id 310 is not in the vocabulary"):
@@ -147,14 +147,14 @@ def test_the_file_stays_what_it_was(byte_level: ImportedTokenizer, tmp_path: Pat
 
 def test_it_is_told_whether_texts_begin_with_the_start() -> None:
     content = byte_level_content()
-    assert not starts_with(content, 1)
+    assert not prepends_id(content, 1)
     content["post_processor"] = {
         "type": "TemplateProcessing",
         "single": [{"SpecialToken": {"id": "<|im_start|>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
         "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
         "special_tokens": {"<|im_start|>": {"id": "<|im_start|>", "ids": [1], "tokens": ["<|im_start|>"]}},
     }
-    assert starts_with(content, 1)
+    assert prepends_id(content, 1)
 
 
 def broken() -> Iterator[Any]:

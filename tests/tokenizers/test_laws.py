@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pellucid.tokenizers import Tokenizer, TokenizerConfig, load_tokenizer, train_tokenizer
-from pellucid.tokenizers.config import Kind
+from pellucid.tokenizers.config import TokenizerKind
 from pellucid.tokenizers.tokenizer import SPECIAL_IDS
 
 SPELLINGS = (
@@ -86,7 +86,7 @@ def test_any_ids_decode_and_their_pieces_cover_the_text(tokenizer: Tokenizer, da
     ids = data.draw(st.lists(st.integers(0, tokenizer.vocab_size - 1) | st.integers(0, SPECIAL_IDS + 255), max_size=20))
     text = tokenizer.decode(ids)
     text.encode()
-    pieces = tokenizer.pieces_of_ids(ids)
+    pieces = tokenizer.pieces_from_ids(ids)
     assert [piece.id for piece in pieces] == ids
     assert max((piece.end for piece in pieces), default=0) == len(text)
     for piece in pieces:
@@ -109,7 +109,7 @@ def test_merges_left_out_at_random_leave_the_text_as_it_is(
     lines=st.lists(texts, min_size=1, max_size=8).filter(any),
     kind=st.sampled_from(("bpe", "unigram", "words", "characters")),
 )
-def test_every_law_holds_whatever_the_training_text(lines: list[str], kind: Kind, folder: Path) -> None:
+def test_every_law_holds_whatever_the_training_text(lines: list[str], kind: TokenizerKind, folder: Path) -> None:
     tokenizer = train_tokenizer(lines * 2, TokenizerConfig(kind=kind, vocab_size=400))
     tokenizer.save(folder / "tokenizer.json")
     loaded = load_tokenizer(folder / "tokenizer.json")

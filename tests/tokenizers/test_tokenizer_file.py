@@ -7,7 +7,7 @@ import pytest
 
 from pellucid.errors import UserError
 from pellucid.tokenizers import Tokenizer, load_tokenizer
-from pellucid.tokenizers.config import Kind
+from pellucid.tokenizers.config import TokenizerKind
 
 
 def test_what_is_loaded_is_what_was_saved(tmp_path: Path, tokenizer: Tokenizer) -> None:
@@ -40,7 +40,7 @@ def put(*keys: str, value: Any) -> Callable[[dict[str, Any]], None]:
     return change
 
 
-DAMAGES: list[tuple[Kind, Callable[[dict[str, Any]], None], str]] = [
+DAMAGES: list[tuple[TokenizerKind, Callable[[dict[str, Any]], None], str]] = [
     ("bpe", put("format", value=2), "format 2"),
     ("bpe", put("kind", value="wordpiece"), "kind 'wordpiece'"),
     ("bpe", put("kind", value=["bpe"]), "kind"),
@@ -74,7 +74,7 @@ DAMAGES: list[tuple[Kind, Callable[[dict[str, Any]], None], str]] = [
 def test_a_damaged_file_is_refused_with_what_is_wrong(
     tmp_path: Path,
     each_kind: dict[str, Tokenizer],
-    kind: Kind,
+    kind: TokenizerKind,
     change: Callable[[dict[str, Any]], None],
     says: str,
 ) -> None:

@@ -5,21 +5,21 @@ from pydantic import ValidationError
 
 from pellucid.errors import UserError
 from pellucid.tokenizers import Tokenizer, TokenizerConfig, choose_vocab_size, train_tokenizer
-from pellucid.tokenizers.config import Kind
-from pellucid.tokenizers.vocabulary_size import VOCABULARY_SIZES, vocab_size_for_bytes
+from pellucid.tokenizers.config import TokenizerKind
+from pellucid.tokenizers.vocabulary_size import VOCABULARY_SIZES, choose_vocab_size_for_bytes
 
-KINDS: tuple[Kind, ...] = ("bpe", "unigram", "words", "characters")
+KINDS: tuple[TokenizerKind, ...] = ("bpe", "unigram", "words", "characters")
 LINES = [f"the {name} number {number} eats 鱼 and {name}s" for number in range(300) for name in ("cat", "dog", "猫")]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_same_text_gives_the_same_tokenizer(kind: Kind) -> None:
+def test_the_same_text_gives_the_same_tokenizer(kind: TokenizerKind) -> None:
     config = TokenizerConfig(kind=kind, vocab_size=330)
     assert train_tokenizer(LINES, config).as_dict() == train_tokenizer(iter(LINES), config).as_dict()
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_vocabulary_is_as_large_as_asked_or_as_the_text_allows(kind: Kind) -> None:
+def test_the_vocabulary_is_as_large_as_asked_or_as_the_text_allows(kind: TokenizerKind) -> None:
     assert train_tokenizer(LINES, TokenizerConfig(kind=kind, vocab_size=300)).vocab_size <= 300
     large = train_tokenizer(LINES, TokenizerConfig(kind=kind, vocab_size=30_000)).vocab_size
     assert 290 < large < 400
@@ -36,7 +36,7 @@ def test_a_text_of_empty_lines_is_refused() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_one_character_is_enough(kind: Kind) -> None:
+def test_one_character_is_enough(kind: TokenizerKind) -> None:
     tokenizer = train_tokenizer(["a"], TokenizerConfig(kind=kind))
     assert tokenizer.decode(tokenizer.encode("ab a")) == "ab a"
 
@@ -84,14 +84,14 @@ def test_rare_characters_become_bytes_and_frequent_ones_do_not() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_special_ids_are_distinct_and_without_bytes(kind: Kind, each_kind: dict[str, Tokenizer]) -> None:
+def test_special_ids_are_distinct_and_without_bytes(kind: TokenizerKind, each_kind: dict[str, Tokenizer]) -> None:
     tokenizer = each_kind[kind]
     special = [tokenizer.pad_id, tokenizer.start_id, tokenizer.end_id, *tokenizer.placeholder_ids]
     assert len(set(special)) == len(special) == 13
     assert all(tokenizer.id_to_bytes(number) == b"" for number in special)
     assert all(tokenizer.id_to_bytes(number) for number in range(13, tokenizer.vocab_size))
     assert tokenizer.decode([1, *tokenizer.encode("the cat"), 2, 0, 0]) == "the cat"
-    shown = [piece.display for piece in tokenizer.pieces_of_ids([1, 3, 2, 0])]
+    shown = [piece.display for piece in tokenizer.pieces_from_ids([1, 3, 2, 0])]
     assert shown == ["⟨start⟩", "⟨placeholder 0⟩", "⟨end⟩", "⟨pad⟩"]
 
 
@@ -127,7 +127,7 @@ def test_the_size_grows_with_the_text_as_the_docstring_says() -> None:
 
 def test_a_language_model_gets_as_many_ids_as_a_translator_of_as_much_text() -> None:
     """A book of 100 kB, Shakespeare's works of 4.8 MB, 15 MB of Chinese poems, 10 GB."""
-    assert [vocab_size_for_bytes(size) for size in (100_000, 4_800_000, 15_500_000, 10**10)] == [
+    assert [choose_vocab_size_for_bytes(size) for size in (100_000, 4_800_000, 15_500_000, 10**10)] == [
         600, 4_000, 8_000, 32_000,
     ]  # fmt: skip
 

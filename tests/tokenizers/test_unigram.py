@@ -37,17 +37,17 @@ WORDS = Counter({"▁cat": 60, "▁cats": 30, "▁eat": 40, "▁eats": 20, "▁t
 
 
 def test_training_keeps_the_pieces_that_pay_and_leaves_room_unexceeded() -> None:
-    signs = (*BYTES, *sorted({sign for word in WORDS for sign in word}))
+    base_symbols = (*BYTES, *sorted({sign for word in WORDS for sign in word}))
     for room in (0, 1, 3, 100):
-        model = train_unigram(WORDS, signs, room)
-        assert len(model.pieces) <= len(signs) + room
-        assert model.pieces[: len(signs)] == signs
-    assert "▁cat" in train_unigram(WORDS, signs, 3).pieces
+        model = train_unigram(WORDS, base_symbols, room)
+        assert len(model.pieces) <= len(base_symbols) + room
+        assert model.pieces[: len(base_symbols)] == base_symbols
+    assert "▁cat" in train_unigram(WORDS, base_symbols, 3).pieces
 
 
 def test_scores_are_log_probabilities_in_falling_order() -> None:
-    signs = (*BYTES, *sorted({sign for word in WORDS for sign in word}))
-    entries = train_unigram(WORDS, signs, 5).as_dict()["scores"]
+    base_symbols = (*BYTES, *sorted({sign for word in WORDS for sign in word}))
+    entries = train_unigram(WORDS, base_symbols, 5).as_dict()["scores"]
     assert isinstance(entries, list)
     assert math.isclose(sum(math.exp(score) for _, score in entries), 1.0, abs_tol=1e-4)  # six digits are kept
     longer = [score for piece, score in entries if len(piece) > 1]

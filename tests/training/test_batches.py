@@ -5,14 +5,14 @@ from hypothesis import strategies as st
 
 from pellucid.training.batches import pair_batch, plan_epoch, split_batch
 
-LENGTHS = st.lists(st.tuples(st.integers(1, 40), st.integers(1, 40)), min_size=1, max_size=80)
+SIZES_BY_TOKENS = st.lists(st.tuples(st.integers(1, 40), st.integers(1, 40)), min_size=1, max_size=80)
 
 
 def _lengths(pairs: list[tuple[int, int]]) -> tuple[numpy.ndarray, numpy.ndarray]:
     return numpy.array([s for s, _ in pairs]), numpy.array([t for _, t in pairs])
 
 
-@given(LENGTHS, st.integers(1, 200), st.integers(0, 5), st.integers(0, 3))
+@given(SIZES_BY_TOKENS, st.integers(1, 200), st.integers(0, 5), st.integers(0, 3))
 def test_an_epoch_has_every_pair_once_within_the_budget(
     pairs: list[tuple[int, int]], budget: int, seed: int, epoch: int
 ) -> None:
@@ -65,5 +65,5 @@ def test_the_decoder_reads_the_target_one_token_late() -> None:
     assert batch.target_out.tolist() == [[8, 2, 0, 0], [9, 10, 11, 2]]
     assert batch.target_in.tolist() == [[1, 8, 0, 0], [1, 9, 10, 11]]
     assert batch.target_tokens == 6
-    assert batch.held == 6 + 8
+    assert batch.padded_size == 6 + 8
     assert batch.source_lengths.sum() == 5

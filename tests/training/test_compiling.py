@@ -23,7 +23,7 @@ PLAIN = {
     "model.activation": "relu",
     "model.norm": "rmsnorm",
     "model.bias": False,
-    "initialise.lexical": False,
+    "initialise.from_lexicon": False,
     "training.guided_weight": 0.0,
     "training.average_decay": None,
     "training.validations": 0,

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from pellucid.training.clock import Clock
-from pellucid.training.config import RunConfig
+from pellucid.training.config import TrainingConfig
 from pellucid.training.loop import Run
 from pellucid.training.state import TrainingState
 
@@ -26,7 +26,7 @@ class StoppedClock(Clock):
 def run(seconds: float, state: TrainingState, **settings: object) -> Run:
     model = nn.Linear(1, 1)
     return Run(
-        config=RunConfig.model_validate(settings),
+        config=TrainingConfig.model_validate(settings),
         model=model,
         optimizer=torch.optim.SGD(model.parameters()),
         average=None,
@@ -44,14 +44,14 @@ def test_what_preparing_took_counts_for_the_end_and_not_for_the_schedule(
 ) -> None:
     going = run(seconds, TrainingState(prepared=80.0), minutes=2, steps=None)
     assert going.progress() == pytest.approx(passed)
-    assert going.share_of_updates() == pytest.approx(updates)
+    assert going.schedule_progress() == pytest.approx(updates)
 
 
 def test_steps_count_whatever_preparing_took() -> None:
     going = run(80, TrainingState(step=3, prepared=80.0), minutes=None, steps=4)
-    assert going.progress() == going.share_of_updates() == 0.75
+    assert going.progress() == going.schedule_progress() == 0.75
 
 
 def test_a_run_that_was_prepared_for_longer_than_it_may_take_is_over() -> None:
     going = run(80, TrainingState(prepared=80.0), minutes=1, steps=None)
-    assert going.progress() == going.share_of_updates() == 1.0
+    assert going.progress() == going.schedule_progress() == 1.0

@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from pellucid.models.config import EncoderDecoderConfig
 from pellucid.models.decoder_only_config import DecoderOnlyConfig
+from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
 from pellucid.training import memory_fit
 from pellucid.training.memory_fit import LADDER, fit_micro_batch
 

@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from pellucid.training.config import TrainingConfig
+from pellucid.training.config import TranslatorTrainingConfig
 from pellucid.training.optimizer import WeightAverage, adamw, set_learning_rate
 
 
@@ -11,7 +11,7 @@ def test_only_matrices_decay() -> None:
     with torch.no_grad():
         part.bias.fill_(1.0)
         part.weight.fill_(1.0)
-    optimizer = adamw(part, TrainingConfig(weight_decay=0.5, learning_rate=0.1))
+    optimizer = adamw(part, TranslatorTrainingConfig(weight_decay=0.5, learning_rate=0.1))
     part.weight.grad, part.bias.grad = torch.zeros(2, 3), torch.zeros(2)
     optimizer.step()
     assert part.bias.tolist() == [1.0, 1.0]
@@ -23,7 +23,7 @@ def test_adamw_takes_the_published_step() -> None:
     weight = nn.Parameter(torch.tensor([1.0]))
     holder = nn.Module()
     holder.register_parameter("weight", weight)
-    optimizer = adamw(holder, TrainingConfig(learning_rate=0.1, weight_decay=0.0))
+    optimizer = adamw(holder, TranslatorTrainingConfig(learning_rate=0.1, weight_decay=0.0))
     set_learning_rate(optimizer, 0.01)
     weight.grad = torch.tensor([-3.0])
     optimizer.step()

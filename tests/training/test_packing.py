@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pellucid.corpus.documents import Document
-from pellucid.corpus.pairs import Place
+from pellucid.corpus.pairs import Location
 from pellucid.tokenizers import Tokenizer, TokenizerConfig, train_tokenizer
-from pellucid.training.documents_on_disk import DocumentsOnDisk, TextBatch, write_documents
+from pellucid.training.document_dataset import DocumentDataset, TextBatch, write_documents
 from pellucid.training.packing import cut_into_pieces, pack
 
 CPU = torch.device("cpu")
-PLACE = Place("f", 1)
+LOCATION = Location("f", 1)
 
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=60), st.integers(2, 25), st.integers(0, 5))
@@ -72,12 +72,12 @@ def tokenizer() -> Tokenizer:
     return train_tokenizer(["the cat eats the fish, the dog runs"] * 5, TokenizerConfig(kind="characters"))
 
 
-def on_disk(folder: Path, tokenizer: Tokenizer, documents: list[Document], context: int) -> DocumentsOnDisk:
+def on_disk(folder: Path, tokenizer: Tokenizer, documents: list[Document], context: int) -> DocumentDataset:
     write_documents(documents, folder / "text", tokenizer)
-    return DocumentsOnDisk(folder / "text", tokenizer, context)
+    return DocumentDataset(folder / "text", tokenizer, context)
 
 
-def predicted(store: DocumentsOnDisk, epoch: int) -> Counter[int]:
+def predicted(store: DocumentDataset, epoch: int) -> Counter[int]:
     windows = store.windows(epoch)
     batch = store.batch(windows, range(len(windows.pieces)), CPU)
     return Counter(batch.targets.tolist())
@@ -85,10 +85,10 @@ def predicted(store: DocumentsOnDisk, epoch: int) -> Counter[int]:
 
 def test_an_epoch_predicts_every_token_but_starts_and_prompts_once(tokenizer: Tokenizer, tmp_path: Path) -> None:
     texts = ["the cat", "eats", "the dog runs, the cat runs, the fish eats", "x"]
-    documents = [Document(text, PLACE) for text in texts] + [Document(" fish", PLACE, "the cat eats the")]
+    documents = [Document(text, LOCATION) for text in texts] + [Document(" fish", LOCATION, "the cat eats the")]
     store = on_disk(tmp_path, tokenizer, documents, 16)
     expected = Counter(number for text in texts for number in tokenizer.encode(text))
-    expected.update(tokenizer.encode_inside(" fish"))
+    expected.update(tokenizer.encode_continuation(" fish"))
     expected[tokenizer.end_id] += len(documents)
     for epoch in range(3):
         assert predicted(store, epoch) == expected
@@ -97,11 +97,11 @@ def test_an_epoch_predicts_every_token_but_starts_and_prompts_once(tokenizer: To
 
 def test_a_long_document_in_parts_is_stored_as_one(tokenizer: Tokenizer, tmp_path: Path) -> None:
     parts = [
-        Document("the cat\n", PLACE, ends=False),
-        Document("eats", PLACE, begins=False, ends=False),
-        Document(" fish", PLACE, begins=False),
+        Document("the cat\n", LOCATION, ends=False),
+        Document("eats", LOCATION, begins=False, ends=False),
+        Document(" fish", LOCATION, begins=False),
     ]
-    store = on_disk(tmp_path, tokenizer, [*parts, Document("dog", PLACE)], 64)
+    store = on_disk(tmp_path, tokenizer, [*parts, Document("dog", LOCATION)], 64)
     assert len(store.starts) == 2
     assert tokenizer.decode(store.ids[: store.lengths[0]].tolist()) == "the cat\neats fish"
 
@@ -111,7 +111,7 @@ def rows(batch: TextBatch, tokenizer: Tokenizer) -> list[str]:
 
 
 def test_a_token_sees_its_own_document_and_nothing_behind(tokenizer: Tokenizer, tmp_path: Path) -> None:
-    store = on_disk(tmp_path, tokenizer, [Document("cat", PLACE), Document("dog runs", PLACE)], 32)
+    store = on_disk(tmp_path, tokenizer, [Document("cat", LOCATION), Document("dog runs", LOCATION)], 32)
     batch = store.batch(store.windows(0), [0], CPU)
     assert len(store.windows(0).pieces[0]) == 2
     places = batch.positions[0].tolist()
@@ -120,24 +120,26 @@ def test_a_token_sees_its_own_document_and_nothing_behind(tokenizer: Tokenizer, 
     may_attend = batch.may_attend[0, 0]
     assert not may_attend[border:, :border].any()
     assert torch.equal(may_attend[:border, :border], torch.ones(border, border, dtype=torch.bool).tril())
-    crossing = DocumentsOnDisk(store.folder, tokenizer, 32, cross_documents=True)
+    crossing = DocumentDataset(store.folder, tokenizer, 32, cross_documents=True)
     batch = crossing.batch(crossing.windows(0), [0], CPU)
     assert torch.equal(batch.may_attend[0, 0], torch.ones(len(places), len(places), dtype=torch.bool).tril())
     assert batch.positions.tolist() == list(range(len(places)))
 
 
 def test_only_the_completion_is_asked_for(tokenizer: Tokenizer, tmp_path: Path) -> None:
-    store = on_disk(tmp_path, tokenizer, [Document(" fish", PLACE, "the cat eats")], 64)
+    store = on_disk(tmp_path, tokenizer, [Document(" fish", LOCATION, "the cat eats")], 64)
     batch = store.batch(store.windows(0), [0], CPU)
-    assert batch.targets.tolist() == [*tokenizer.encode_inside(" fish"), tokenizer.end_id]
-    assert batch.ids[0, batch.asked[1:]].tolist() == batch.targets[:-1].tolist()  # each is read after it is predicted
+    assert batch.targets.tolist() == [*tokenizer.encode_continuation(" fish"), tokenizer.end_id]
+    assert (
+        batch.ids[0, batch.predicted[1:]].tolist() == batch.targets[:-1].tolist()
+    )  # each is read after it is predicted
     assert rows(batch, tokenizer) == ["the cat eats fish"]
 
 
 def test_a_batch_is_as_wide_as_its_longest_window(tokenizer: Tokenizer, tmp_path: Path) -> None:
-    store = on_disk(tmp_path, tokenizer, [Document("cat", PLACE), Document("the dog runs", PLACE)], 16)
+    store = on_disk(tmp_path, tokenizer, [Document("cat", LOCATION), Document("the dog runs", LOCATION)], 16)
     windows = store.windows(0)
     batch = store.batch(windows, range(len(windows.pieces)), CPU)
     assert batch.ids.shape == (2, len(tokenizer.encode("the dog runs")) + 1)
-    assert batch.held - batch.tokens == int((batch.ids == tokenizer.pad_id).sum())
+    assert batch.padded_size - batch.tokens == int((batch.ids == tokenizer.pad_id).sum())
     assert batch.target_tokens == batch.tokens  # each token read predicts one

@@ -20,11 +20,11 @@ from .conftest import SMALL
 PairsFile = Callable[..., Path]
 
 
-def vectors_for(source: Path, folder: Path, d: int = 32) -> WordVectors:
+def vectors_for(source: Path, folder: Path, dim: int = 32) -> WordVectors:
     words = sorted({word for line in source.read_text(encoding="utf-8").splitlines() for word in line.lower().split()})
     letters = sorted({letter for word in words for letter in word})
     names = list(dict.fromkeys([*words, *letters]))
-    made = WordVectors(names, numpy.random.default_rng(1).normal(size=(len(names), d)))
+    made = WordVectors(names, numpy.random.default_rng(1).normal(size=(len(names), dim)))
     made.save(folder)
     return made
 
@@ -55,7 +55,7 @@ def test_rows_start_from_vectors_and_stay_if_they_are_frozen(
     }
     if not joint:
         settings |= {"tokenizer.joint": False, "model.tie_embeddings": "none"}
-    for _ in train_translator([source], tmp_path / "model", settings=settings, steps=6, talk=told.append):
+    for _ in train_translator([source], tmp_path / "model", settings=settings, steps=6, log=told.append):
         pass
     said = [line for line in told if line.startswith("embeddings (")]
     assert len(said) == (1 if joint else 2)
@@ -70,7 +70,7 @@ def test_rows_start_from_vectors_and_stay_if_they_are_frozen(
 
 
 def test_vectors_of_another_size_are_refused_before_the_text_is_read(pairs_file: PairsFile, tmp_path: Path) -> None:
-    vectors_for(pairs_file(), tmp_path / "words", d=30)
+    vectors_for(pairs_file(), tmp_path / "words", dim=30)
     settings = {**SMALL, "model.embeddings": str(tmp_path / "words")}
     with pytest.raises(UserError, match=r"have 30 numbers each, and model\.d_model is 32"):
         train_translator(["missing.tsv"], tmp_path / "model", settings=settings, steps=6)
@@ -84,7 +84,7 @@ def test_what_is_odd_about_the_vectors_is_told_or_refused(pairs_file: PairsFile,
     (tmp_path / "v.txt").write_text(f"the {row}\nthe {row}\na {row}\n", encoding="utf-8")
     told: list[str] = []
     settings = {**SMALL, "model.embeddings": str(tmp_path / "v.txt")}
-    for _ in train_translator([source], tmp_path / "model", settings=settings, steps=1, talk=told.append):
+    for _ in train_translator([source], tmp_path / "model", settings=settings, steps=1, log=told.append):
         pass
     assert any("word vectors: the word 'the' stands twice, first in line 1" in line for line in told)
     WordVectors(["the", "a"], numpy.ones((2, 32))).save(tmp_path / "nan")

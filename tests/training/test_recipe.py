@@ -8,8 +8,8 @@ from pellucid.training.recipe import (
     Recipe,
     TranslatorRecipe,
     load_recipe,
-    setting_names,
-    settings_of_file,
+    setting_descriptions,
+    settings_in_file,
 )
 
 
@@ -28,8 +28,8 @@ def test_every_named_recipe_of_a_language_model_loads(name: str) -> None:
 
 @pytest.mark.parametrize("kind", [TranslatorRecipe, LanguageModelRecipe])
 def test_every_setting_says_what_it_is(kind: type[Recipe]) -> None:
-    assert all(description for description in setting_names(kind).values())
-    assert "training.learning_rate" in setting_names(kind)
+    assert all(description for description in setting_descriptions(kind).values())
+    assert "training.learning_rate" in setting_descriptions(kind)
 
 
 def test_a_recipe_for_one_kind_knows_nothing_of_the_other() -> None:
@@ -160,5 +160,5 @@ def test_sections_that_do_not_fit_each_other_are_refused_before_the_text_is_read
 def test_a_file_gives_the_settings_that_stand_in_it_and_a_name_gives_none(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text("[model]\nd_model = 512\n[training]\nadapt = true\n", encoding="utf-8")
-    assert settings_of_file(path) == {"model.d_model", "training.adapt"}
-    assert settings_of_file("fast") == frozenset()
+    assert settings_in_file(path) == {"model.d_model", "training.adapt_translator"}
+    assert settings_in_file("fast") == frozenset()

@@ -19,7 +19,7 @@ from pellucid.storage.checkpoints import Checkpoint, write_checkpoint
 from pellucid.storage.files import write_error
 from pellucid.storage.metrics import read_metrics
 from pellucid.storage.tensors import read_tensors
-from pellucid.training import prepare, run_folder
+from pellucid.training import prepare_pairs, run_folder
 from pellucid.training.clock import Clock
 from pellucid.training.loop import Run
 from pellucid.training.run_folder import RunFolder
@@ -159,7 +159,7 @@ def test_a_run_with_nothing_left_to_do_says_so_and_changes_nothing(
     whole = shutil.copytree(uninterrupted[1], tmp_path / "whole")
     before = _everything(whole)
     told: list[str] = []
-    assert list(train_translator([], whole, resume=True, talk=told.append, **length)) == []
+    assert list(train_translator([], whole, resume=True, log=told.append, **length)) == []
     assert len(told) == 1
     assert told[0].startswith("Nothing is left to do: 24 steps done")
     assert said in told[0]
@@ -175,14 +175,14 @@ def test_killed_after_its_last_step_a_run_still_chooses_its_weights(
     (whole / "report.json").write_text(json.dumps({"data": report["data"]}), encoding="utf-8")
     (whole / "model.safetensors").unlink()
     told: list[str] = []
-    assert list(train_translator([], whole, resume=True, talk=told.append)) == []
+    assert list(train_translator([], whole, resume=True, log=told.append)) == []
     assert "holds the" in told[-1]
     _assert_same_run(uninterrupted[1], whole)
 
 
 def test_without_a_checkpoint_it_starts_over_and_says_so(pairs_file: Callable[..., Path], tmp_path: Path) -> None:
     told: list[str] = []
-    run = train_translator([pairs_file(100)], tmp_path / "new", steps=2, settings=SMALL, resume=True, talk=told.append)
+    run = train_translator([pairs_file(100)], tmp_path / "new", steps=2, settings=SMALL, resume=True, log=told.append)
     assert [step.step for step in run] == [1, 2]
     assert any("starting over" in line for line in told)
 
@@ -266,7 +266,7 @@ def test_other_validation_pairs_are_said_to_be_passed_over_and_other_languages_r
 ) -> None:
     whole = shutil.copytree(uninterrupted[1], tmp_path / "whole")
     told: list[str] = []
-    list(train_translator([], whole, steps=STEPS + 1, resume=True, valid=["v.tsv"], talk=told.append))
+    list(train_translator([], whole, steps=STEPS + 1, resume=True, valid=["v.tsv"], log=told.append))
     assert any("not read: v.tsv" in line for line in told)
     with pytest.raises(UsageError, match="target language stays unknown, got fr"):
         list(train_translator([], whole, steps=STEPS + 2, resume=True, target_lang="fr"))
@@ -286,7 +286,7 @@ def test_batches_averages_and_dropout_can_change(uninterrupted: tuple[Path, Path
 def test_other_text_is_said_to_be_passed_over(uninterrupted: tuple[Path, Path], tmp_path: Path) -> None:
     whole = shutil.copytree(uninterrupted[1], tmp_path / "whole")
     told: list[str] = []
-    list(train_translator(["more.tsv"], whole, steps=STEPS + 1, resume=True, talk=told.append))
+    list(train_translator(["more.tsv"], whole, steps=STEPS + 1, resume=True, log=told.append))
     assert any("not read: more.tsv" in line for line in told)
 
 
@@ -321,7 +321,7 @@ def test_damaged_ids_are_found_at_the_start_and_the_way_out_is_one(
             shutil.copy(data / "train" / name, data / "valid" / name)
     told: list[str] = []
     with pytest.raises(UserError) as caught:
-        list(train_translator([], whole, steps=STEPS + 1, resume=True, talk=told.append))
+        list(train_translator([], whole, steps=STEPS + 1, resume=True, log=told.append))
     assert told == []
     assert f"`--from {whole}`" in caught.value.hint
     assert list(train_translator([source], tmp_path / "other", steps=1, start_from=whole))
@@ -362,7 +362,7 @@ def test_a_full_disk_does_not_cost_the_model_that_would_be_replaced(
     def full(*_: object) -> None:
         raise write_error(model / "ids", OSError(errno.ENOSPC, "full"))
 
-    monkeypatch.setattr(prepare, "_write_ids", full)
+    monkeypatch.setattr(prepare_pairs, "_write_ids", full)
     with pytest.raises(UserError, match="the disk is full") as caught:
         list(train_translator([pairs_file(100)], model, steps=1, settings=SMALL, overwrite=True))
     assert "run the same command again" in caught.value.hint
@@ -397,7 +397,7 @@ def test_a_run_that_stopped_early_goes_on_if_more_is_asked(pairs_file: Callable[
     first = list(train_translator([pairs_file(100)], tmp_path / "model", steps=20, settings=settings))
     assert len(first) < 20
     told: list[str] = []
-    assert list(train_translator([], tmp_path / "model", resume=True, talk=told.append)) == []
+    assert list(train_translator([], tmp_path / "model", resume=True, log=told.append)) == []
     assert f"{len(first)} steps done, and the run stopped early" in told[0]
     more = list(train_translator([], tmp_path / "model", steps=40, resume=True))
     assert more[0].step == first[-1].step + 1

@@ -17,7 +17,7 @@ import torch
 import pellucid
 from pellucid import WordVectors
 from pellucid.errors import UsageError, UserError
-from pellucid.models.model_files import build_language_model
+from pellucid.models.weights import load_decoder_only
 from pellucid.storage.metrics import read_metrics
 from pellucid.storage.tensors import read_tensors
 from pellucid.training.pretrained_embeddings import match_pieces
@@ -106,7 +106,7 @@ def test_bits_per_byte_are_the_loss_of_all_tokens_over_the_text_s_bytes(uninterr
 
 def test_the_model_loads_and_is_the_one_that_was_measured(uninterrupted: tuple[Path, Path]) -> None:
     folder = uninterrupted[1]
-    model = build_language_model(content(folder / "config.json"), folder / "model.safetensors")
+    model = load_decoder_only(content(folder / "config.json"), folder / "model.safetensors")
     with torch.inference_mode():
         assert model(torch.tensor([[1, 20, 30]])).isfinite().all()
     pellucid.load(folder)
@@ -191,7 +191,7 @@ def test_a_text_shorter_than_the_context_is_learnt(tmp_path: Path) -> None:
     source = tmp_path / "a.txt"
     source.write_text("One line.\n", encoding="utf-8")
     told: list[str] = []
-    steps = trained(source, tmp_path / "model", steps=3, talk=told.append)
+    steps = trained(source, tmp_path / "model", steps=3, log=told.append)
     assert len(steps) == 3
     assert any("none for validation: the text is too short for that" in line for line in told)
     assert content(tmp_path / "model" / "report.json")["training"]["validation_losses"] == {}
@@ -216,7 +216,7 @@ def test_prompts_that_the_context_cuts_off_are_told(tmp_path: Path, context: int
     lines = [{"prompt": f"zh→en: {zh}\n", "completion": en} for zh, en in generated_pairs(60)]
     source.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
     said: list[str] = []
-    trained(source, tmp_path / "model", steps=1, settings={"model.max_positions": context}, talk=said.append)
+    trained(source, tmp_path / "model", steps=1, settings={"model.max_positions": context}, log=said.append)
     assert told == any("is learnt without the prompt" in line for line in said)
 
 
@@ -246,7 +246,7 @@ def test_a_run_that_ends_in_its_warm_up_says_so(
 ) -> None:
     told: list[str] = []
     settings = {"training.warmup_steps": warmup}
-    trained(text_file(), tmp_path / "model", steps=2, settings=settings, talk=told.append)
+    trained(text_file(), tmp_path / "model", steps=2, settings=settings, log=told.append)
     said = "hardly begun to learn: 2 updates, and the learning rate rises for the first 3. Give more --steps"
     assert any(said in line for line in told) is told_so
 
@@ -299,8 +299,8 @@ def test_two_compiled_steps_are_those_of_the_uncompiled_model(text_file: TextFil
 def test_what_is_left_open_is_chosen_by_the_text(text_file: TextFile, tmp_path: Path) -> None:
     told: list[str] = []
     settings = {name: value for name, value in SMALL_LM.items() if name != "model.max_positions"}
-    settings["training.adapt"] = True
-    list(train_lm([text_file()], tmp_path / "model", recipe="tiny", steps=1, settings=settings, talk=told.append))
+    settings["training.adapt_translator"] = True
+    list(train_lm([text_file()], tmp_path / "model", recipe="tiny", steps=1, settings=settings, log=told.append))
     assert content(tmp_path / "model" / "config.json")["model"]["max_positions"] == 64
     assert any("max_positions 64" in line for line in told)
 
@@ -309,7 +309,7 @@ def test_a_run_whose_context_was_chosen_by_the_text_resumes_bit_for_bit(tmp_path
     source = tmp_path / "short.txt"
     source.write_text("".join(f"cat {number}.\n" for number in range(300)), encoding="utf-8")
     settings = {name: value for name, value in SMALL_LM.items() if name != "model.max_positions"}
-    settings["training.adapt"] = True
+    settings["training.adapt_translator"] = True
     for name in ("whole", "stopped"):
         run = train_lm([source], tmp_path / name, recipe="tiny", steps=STEPS, settings=settings)
         for step in run:
@@ -333,7 +333,7 @@ def test_rows_start_from_word_vectors_and_stay_if_they_are_frozen(
     settings = {"model.embeddings": str(tmp_path / "words"), "model.freeze_embeddings": frozen}
     told: list[str] = []
     settings |= {"training.average_decay": "none", "tokenizer.vocab_size": 400}
-    trained(source, tmp_path / "model", steps=4, settings=settings, talk=told.append)
+    trained(source, tmp_path / "model", steps=4, settings=settings, log=told.append)
     assert any(line.startswith("embeddings (text): ") for line in told)
     model = pellucid.load(tmp_path / "model")
     ids, rows = match_pieces(model.tokenizer, vectors)
@@ -349,7 +349,7 @@ def test_what_is_odd_about_the_vectors_is_told_or_refused(text_file: TextFile, t
     (tmp_path / "v.txt").write_text(f"the {row}\nthe {row}\na {row}\n", encoding="utf-8")
     told: list[str] = []
     settings = {"model.embeddings": str(tmp_path / "v.txt")}
-    trained(text_file(), tmp_path / "model", steps=1, settings=settings, talk=told.append)
+    trained(text_file(), tmp_path / "model", steps=1, settings=settings, log=told.append)
     assert any("word vectors: the word 'the' stands twice, first in line 1" in line for line in told)
     with pytest.raises(UsageError, match="freeze_embeddings keeps rows that started from word vectors"):
         trained(text_file(), tmp_path / "m", steps=1, settings={"model.freeze_embeddings": True})

@@ -12,9 +12,9 @@ import torch
 
 import pellucid
 from pellucid.errors import UsageError, UserError
-from pellucid.evaluation.corpus_scores import CorpusScores, score_translations
+from pellucid.evaluation.translation_metrics import CorpusScores, score_translations
 from pellucid.storage.tensors import read_tensors
-from pellucid.training import loop, memory_fit, prepare, translation_task
+from pellucid.training import loop, memory_fit, prepare_pairs, translation_task
 from pellucid.training.clock import Clock
 from pellucid.training.state import Step
 from pellucid.training.train_translator import train_translator
@@ -32,7 +32,7 @@ def _train(source: Path, out: Path, **options: Any) -> list[Step]:
 
 def test_a_run_leaves_a_whole_model_folder(pairs_file: PairsFile, tmp_path: Path) -> None:
     told: list[str] = []
-    steps = _train(pairs_file(), tmp_path / "model", steps=12, target_lang="en", talk=told.append)
+    steps = _train(pairs_file(), tmp_path / "model", steps=12, target_lang="en", log=told.append)
     assert [step.step for step in steps] == list(range(1, 13))
     assert steps[-1].progress == 1.0
     assert [step.step for step in steps if step.validation] == [6, 12]
@@ -71,7 +71,7 @@ def test_training_learns_the_generated_language(pairs_file: PairsFile, tmp_path:
 
 
 def test_without_guidance_and_lexicon_no_aligner_runs(pairs_file: PairsFile, tmp_path: Path) -> None:
-    settings = {"initialise.lexical": False, "training.guided_weight": 0, "model.cross_positions": "none"}
+    settings = {"initialise.from_lexicon": False, "training.guided_weight": 0, "model.cross_positions": "none"}
     steps = _train(pairs_file(), tmp_path / "model", steps=3, settings=settings)
     assert all(step.guided_loss == 0 for step in steps)
     assert not (tmp_path / "model" / "checkpoints" / "data" / "lexicon.safetensors").exists()
@@ -291,7 +291,7 @@ def test_validation_pairs_longer_than_learned_positions_are_left_out_and_said(
     valid.write_text(long + valid.read_text(encoding="utf-8"), encoding="utf-8")
     settings = {"model.positions": "learned", "model.max_positions": 60, "training.max_tokens": 60}
     told: list[str] = []
-    steps = _train(pairs_file(), tmp_path / "model", steps=2, valid=[valid], settings=settings, talk=told.append)
+    steps = _train(pairs_file(), tmp_path / "model", steps=2, valid=[valid], settings=settings, log=told.append)
     assert steps[-1].validation is not None
     assert "1 validation pair left out: a side has over 60 tokens (model.max_positions)" in told
     report = json.loads((tmp_path / "model" / "report.json").read_text(encoding="utf-8"))
@@ -419,5 +419,5 @@ def test_what_a_recipe_file_gives_is_not_adapted(pairs_file: PairsFile, tmp_path
 
 
 def test_tokens_are_counted_a_part_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prepare, "COUNTED", 3)
-    assert prepare.count_ids(numpy.array([1, 1, 4, 0, 1, 4, 2], numpy.int32), 6).tolist() == [1, 3, 1, 0, 2, 0]
+    monkeypatch.setattr(prepare_pairs, "COUNTED", 3)
+    assert prepare_pairs.count_ids(numpy.array([1, 1, 4, 0, 1, 4, 2], numpy.int32), 6).tolist() == [1, 3, 1, 0, 2, 0]

@@ -5,12 +5,12 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from pellucid.claims.activations import Activations
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim
-from pellucid.claims.evidence import Evidence, Figure, exactly
+from pellucid.claims.evidence import Evidence, Figure, exact_values
 from pellucid.claims.rules import Rule, at_least, at_most
-from pellucid.claims.seen import Seen
-from pellucid.claims.specimens import torch_generator
+from pellucid.claims.small_models import torch_generator
 from pellucid.layers.attention import attend
 
 __all__ = ["CLAIM", "measure"]
@@ -24,9 +24,9 @@ def measure(seed: int, attention: Attend = attend) -> Evidence:
     random = torch_generator(seed, "A2")
     q, k, v = 3 * torch.randn(3, 1, 2, _LENGTH, 16, generator=random)
     mask = torch.ones(_LENGTH, _LENGTH, dtype=torch.bool).tril(-1)[None, None]  # the first row may look at nothing
-    seen = Seen()
-    mixed = attention(q, k, v, mask, seen)
-    weights = seen["weights"]
+    activations = Activations()
+    mixed = attention(q, k, v, mask, activations)
+    weights = activations["weights"]
     sums = weights.sum(-1)
     records = [
         {"allowed": row, "head": str(head), "sum": float(sums[0, head, row])}
@@ -39,7 +39,7 @@ def measure(seed: int, attention: Attend = attend) -> Evidence:
         "head": Text("head", "头"),
     }
     return Evidence(
-        exactly(
+        exact_values(
             sum_off_one=float((sums[..., 1:] - 1).abs().max()),
             smallest_weight=float(weights.min()),
             not_a_number=int((~torch.isfinite(weights)).sum() + (~torch.isfinite(mixed)).sum()),

@@ -7,9 +7,9 @@ from torch import Tensor
 
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim
-from pellucid.claims.evidence import Evidence, Figure, exactly
+from pellucid.claims.evidence import Evidence, Figure, exact_values
 from pellucid.claims.rules import Rule, at_least, at_most
-from pellucid.claims.specimens import everyone, torch_generator
+from pellucid.claims.small_models import no_mask, torch_generator
 from pellucid.claims.texts import EXACTLY_NONE
 from pellucid.layers.attention import attend
 
@@ -23,7 +23,7 @@ def measure(seed: int, attention: Attend = attend) -> Evidence:
     """Differentiate the output by the values; and mix two values by 0.8 and 0.2."""
     random = torch_generator(seed, "A3")
     q, k, v = torch.randn(3, 1, 1, _LENGTH, _D, generator=random)
-    jacobian = torch.autograd.functional.jacobian(lambda x: attention(q, k, x, everyone(_LENGTH)), v)
+    jacobian = torch.autograd.functional.jacobian(lambda x: attention(q, k, x, no_mask(_LENGTH)), v)
     # [query d_head key d_head]
     derivative = jacobian[0, 0, :, :, 0, 0]
     own = torch.eye(_D, dtype=torch.bool)
@@ -46,7 +46,7 @@ def measure(seed: int, attention: Attend = attend) -> Evidence:
         "derivative": Text("largest derivative", "最大导数"),
     }
     return Evidence(
-        exactly(
+        exact_values(
             derivative_across_dimensions=float(across.abs().max()),
             least_largest_derivative_along=float(along.abs().amax(0).min()),
             spread_along_dimensions=float((along.amax(-1) - along.amin(-1)).abs().max()),

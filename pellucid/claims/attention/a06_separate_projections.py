@@ -1,12 +1,12 @@
 """A6: separate projections are needed."""
 
+from pellucid.claims.ablations.tied_projections import tie_queries_and_keys
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
-from pellucid.claims.evidence import Evidence, Figure, difference, over_seeds
+from pellucid.claims.evidence import Evidence, Figure, difference, mean_over_seeds
 from pellucid.claims.rules import Rule, at_least
-from pellucid.claims.tasks import accuracy, successors, train_reader
 from pellucid.claims.texts import SEEDS
-from pellucid.claims.variations.tied_projections import tie_queries_and_keys
+from pellucid.claims.toy_tasks import accuracy, successors, train_on_task
 
 __all__ = ["CLAIM", "measure"]
 
@@ -18,7 +18,7 @@ def measure(budget: Budget, seed: int) -> Evidence:
     records = []
     for number in budget.every_seed(seed):
         for kind, change in kinds.items():
-            model, _ = train_reader(
+            model, _ = train_on_task(
                 successors, number, budget.steps, change=change, n_heads=1, positions="none", batch=128
             )
             found[kind].append(accuracy(model, successors, number))
@@ -30,8 +30,8 @@ def measure(budget: Budget, seed: int) -> Evidence:
     }
     separate, tied = found.values()
     numbers = {
-        "accuracy_separate": over_seeds(separate),
-        "accuracy_tied": over_seeds(tied),
+        "accuracy_separate": mean_over_seeds(separate),
+        "accuracy_tied": mean_over_seeds(tied),
         "advantage_of_separate": difference(separate, tied),
     }
     return Evidence(numbers, records, Figure("bar", "projections", "accuracy", "seed", titles))

@@ -9,9 +9,9 @@ from torch import Tensor
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
 from pellucid.claims.demo_translator import demo_translator
-from pellucid.claims.evidence import Evidence, Figure, difference, over_seeds
+from pellucid.claims.evidence import Evidence, Figure, difference, mean_over_seeds
 from pellucid.claims.rules import Rule, at_most
-from pellucid.claims.specimens import torch_generator
+from pellucid.claims.small_models import torch_generator
 from pellucid.layers.attention import Attention
 from pellucid.models.encoder_decoder import EncoderDecoder
 
@@ -62,7 +62,7 @@ def measure(budget: Budget, seed: int) -> Evidence:
         found.setdefault(("random", "any"), []).append(sum(drawn) / len(drawn))
     records = []
     for (when, name), values in found.items():
-        mean = over_seeds(values)
+        mean = mean_over_seeds(values)
         records.append({"subspaces": when, "matrix": name, **mean.columns("overlap")})
     trained_mean = [sum(found["trained", name][n] for name in _MATRICES) / 3 for n in range(budget.seeds)]
     titles = {
@@ -71,8 +71,8 @@ def measure(budget: Budget, seed: int) -> Evidence:
         "matrix": Text("matrix", "矩阵"),
     }
     numbers = {
-        "overlap_trained": over_seeds(trained_mean),
-        "overlap_random": over_seeds(found["random", "any"]),
+        "overlap_trained": mean_over_seeds(trained_mean),
+        "overlap_random": mean_over_seeds(found["random", "any"]),
         "trained_less_random": difference(trained_mean, found["random", "any"]),
     }
     return Evidence(numbers, records, Figure("bar", "subspaces", "overlap", "matrix", titles))

@@ -5,12 +5,12 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from pellucid.claims.activations import Activations
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim
-from pellucid.claims.evidence import Evidence, Figure, exactly
+from pellucid.claims.evidence import Evidence, Figure, exact_values
 from pellucid.claims.rules import Rule, at_least, at_most
-from pellucid.claims.seen import Seen
-from pellucid.claims.specimens import torch_generator
+from pellucid.claims.small_models import torch_generator
 from pellucid.claims.texts import EXACTLY_NONE
 from pellucid.layers.attention import attend
 from pellucid.layers.masks import causal
@@ -23,9 +23,9 @@ _LENGTH = 8
 
 def masked_before(query: Tensor, key: Tensor, may_attend: Tensor) -> Tensor:
     """Return the weights as the library has them."""
-    seen = Seen()
-    attend(query, key, key, may_attend, seen)
-    return seen["weights"]
+    activations = Activations()
+    attend(query, key, key, may_attend, activations)
+    return activations["weights"]
 
 
 def zeroed_after(query: Tensor, key: Tensor, may_attend: Tensor) -> Tensor:
@@ -45,7 +45,7 @@ def measure(seed: int, weigh: Weigh = masked_before) -> Evidence:
     ]
     titles = {"row": Text("query", "查询"), "sum": Text("sum of its weights", "权重之和"), "way": Text("way", "做法")}
     before, after = ways.values()
-    numbers = exactly(
+    numbers = exact_values(
         largest_forbidden_weight=float(before.masked_select(~mask).abs().max()),
         sum_off_one=float((before.sum(-1) - 1).abs().max()),
         sum_off_one_zeroed_after=float((after.sum(-1) - 1).abs().max()),

@@ -7,13 +7,13 @@ from torch import Tensor
 
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim
-from pellucid.claims.evidence import Evidence, Figure, exactly
+from pellucid.claims.evidence import Evidence, Figure, exact_values
 from pellucid.claims.rules import Rule, at_most
-from pellucid.claims.specimens import torch_generator
+from pellucid.claims.small_models import torch_generator
 from pellucid.claims.texts import EXACTLY_NONE
-from pellucid.layers.attention import Attention, Heads
+from pellucid.layers.attention import Attention, HeadConfig
 from pellucid.layers.positions import no_bias
-from pellucid.layers.rotary import unturned
+from pellucid.layers.rotary import no_rotation
 from pellucid.randomness import generator
 
 __all__ = ["CLAIM", "measure"]
@@ -23,7 +23,7 @@ Map = Callable[[Tensor, Tensor], Tensor]
 
 def _by_projection(vectors: Tensor, matrix: Tensor) -> Tensor:
     """Map by a layer of the library: the query projection of an attention head."""
-    attention = Attention(len(matrix), Heads(1, 1, matrix.shape[1], bias=False), False, 0.0, unturned, no_bias)
+    attention = Attention(len(matrix), HeadConfig(1, 1, matrix.shape[1], bias=False), False, 0.0, no_rotation, no_bias)
     attention.query.weight.data = matrix.T.contiguous()
     mapped: Tensor = attention.query(vectors).detach()
     return mapped
@@ -49,7 +49,7 @@ def measure(seed: int, mapped: Map = _by_projection, trials: int = 30) -> Eviden
         "columns": Text("numbers of a mapped vector", "映射后向量的维数"),
     }
     return Evidence(
-        exactly(wrong_shapes=wrong, change_of_other_vectors=leaked),
+        exact_values(wrong_shapes=wrong, change_of_other_vectors=leaked),
         records,
         Figure("point", "n", "columns", None, titles),
     )

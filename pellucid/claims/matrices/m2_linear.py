@@ -7,9 +7,9 @@ from torch import Tensor
 
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim
-from pellucid.claims.evidence import Evidence, Figure, exactly
+from pellucid.claims.evidence import Evidence, Figure, exact_values
 from pellucid.claims.rules import Rule, at_most
-from pellucid.claims.specimens import small_decoder, torch_generator
+from pellucid.claims.small_models import small_decoder, torch_generator
 from pellucid.claims.texts import ROUNDING_64
 from pellucid.layers.feed_forward import FeedForward
 
@@ -25,7 +25,7 @@ def projections(seed: int) -> dict[str, Map]:
     assert isinstance(feed_forward, FeedForward)
     return {
         "W_Q": attention.query, "W_K": attention.key, "W_V": attention.value, "W_O": attention.output,
-        "W_1": feed_forward.widen, "W_2": feed_forward.narrow,
+        "W_1": feed_forward.up_projection, "W_2": feed_forward.down_projection,
     }  # fmt: skip
 
 
@@ -44,7 +44,7 @@ def measure(seed: int, maps: dict[str, Map]) -> Evidence:
         records.append({"matrix": name, "error": worst})
         largest = max(largest, worst)
     titles = {"matrix": Text("matrix", "矩阵"), "error": Text("relative difference", "相对差")}
-    return Evidence(exactly(largest_difference=largest), records, Figure("bar", "matrix", "error", None, titles))
+    return Evidence(exact_values(largest_difference=largest), records, Figure("bar", "matrix", "error", None, titles))
 
 
 def _run(budget: Budget, seed: int) -> Evidence:

@@ -5,9 +5,9 @@ from torch import Tensor
 
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim
-from pellucid.claims.evidence import Evidence, Figure, exactly
+from pellucid.claims.evidence import Evidence, Figure, exact_values
 from pellucid.claims.rules import Rule, at_least
-from pellucid.claims.specimens import torch_generator
+from pellucid.claims.small_models import torch_generator
 from pellucid.layers.embeddings import TokenEmbedding
 
 __all__ = ["CLAIM", "measure"]
@@ -44,7 +44,7 @@ def measure(seed: int, wide: Tensor | None = None) -> Evidence:
         "map": Text("map", "映射"),
     }
     return Evidence(
-        exactly(
+        exact_values(
             least_stretch_of_full_rank=least["32 → 48"],
             least_stretch_of_embedding=least["V = 200 → D = 16"],
             image_of_kernel_vector=float((kernel @ rows).norm()),

@@ -7,9 +7,9 @@ import numpy
 
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim
-from pellucid.claims.evidence import Evidence, Figure, exactly
+from pellucid.claims.evidence import Evidence, Figure, exact_values
 from pellucid.claims.rules import Rule, at_most
-from pellucid.claims.specimens import small_decoder
+from pellucid.claims.small_models import small_decoder
 from pellucid.claims.texts import EXACTLY_NONE, ROUNDING_64
 
 __all__ = ["CLAIM", "Parts", "measure"]
@@ -59,7 +59,7 @@ def measure(
         "shortest": Text("shortest stretch", "最小伸缩"),
         "kind": Text("what it takes", "需要什么"),
     }
-    numbers = exactly(
+    numbers = exact_values(
         error_of_product=error, distance_from_orthogonal=crooked, share_needing_a_mirror=mirrors / len(matrices)
     )
     return Evidence(numbers, records, Figure("point", "longest", "shortest", "kind", titles))

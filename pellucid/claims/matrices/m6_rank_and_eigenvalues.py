@@ -5,7 +5,7 @@ import numpy
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
 from pellucid.claims.demo_text import demo_vectors
-from pellucid.claims.evidence import Evidence, Figure, exactly
+from pellucid.claims.evidence import Evidence, Figure, exact_values
 from pellucid.claims.rules import Rule, at_most
 from pellucid.claims.texts import EXACTLY_NONE, ROUNDING_64
 from pellucid.randomness import generator
@@ -44,7 +44,7 @@ def measure(matrices: list[numpy.ndarray], w_in: numpy.ndarray) -> Evidence:
         "direction": Text("direction of a trained W_in, longest first", "训练所得 W_in 的方向（由长到短）"),
         "stretch": Text("singular value", "奇异值"),
     }
-    numbers = exactly(
+    numbers = exact_values(
         eigenvalues_off_stretches_of_normal_maps=apart,
         eigenvalues_off_stretches_of_a_shear=float(shear),
         rank_off_dimension_of_image=off,

@@ -7,15 +7,15 @@ import numpy
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
 from pellucid.claims.demo_translator import demo_translator
-from pellucid.claims.evidence import Evidence, Figure, exactly
+from pellucid.claims.evidence import Evidence, Figure, exact_values
 from pellucid.claims.rules import Rule, at_most
 from pellucid.claims.texts import ROUNDING_32
-from pellucid.inspection.score_parts import ScoreParts, score_parts
+from pellucid.inspection.score_decomposition import ScoreDecomposition, score_parts
 
 __all__ = ["CLAIM", "measure"]
 
 
-def measure(splits: Iterable[ScoreParts]) -> Evidence:
+def measure(splits: Iterable[ScoreDecomposition]) -> Evidence:
     """Compare the sum of the parts with the score, relative to the largest score of the sentence, for every head."""
     largest: float = 0.0
     records: list[dict[str, object]] = []
@@ -32,7 +32,7 @@ def measure(splits: Iterable[ScoreParts]) -> Evidence:
         "part": Text("part", "部分"),
     }
     return Evidence(
-        exactly(largest_relative_difference=largest), records, Figure("bar", "head", "mean_square", "part", titles)
+        exact_values(largest_relative_difference=largest), records, Figure("bar", "head", "mean_square", "part", titles)
     )
 
 

@@ -7,12 +7,12 @@ import torch
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
 from pellucid.claims.demo_translator import demo_translator
-from pellucid.claims.evidence import Evidence, Figure, difference, over_seeds
+from pellucid.claims.evidence import Evidence, Figure, difference, mean_over_seeds
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.texts import SEEDS
 from pellucid.demo.language import DemoPair
-from pellucid.generation.translate import Translator
-from pellucid.inspection.score_parts import FOUR_PARTS, score_parts
+from pellucid.inspection.score_decomposition import FOUR_PARTS, score_parts
+from pellucid.translator import Translator
 
 __all__ = ["CLAIM", "measure", "shares_of_variance"]
 
@@ -60,8 +60,8 @@ def measure(budget: Budget, seed: int) -> Evidence:
         "training": Text("training", "训练"),
     }
     numbers = {
-        "distance_of_heads_after": over_seeds(after),
-        "distance_of_heads_before": over_seeds(before),
+        "distance_of_heads_after": mean_over_seeds(after),
+        "distance_of_heads_before": mean_over_seeds(before),
         "gain": difference(after, before),
     }
     return Evidence(numbers, records, Figure("bar", "head", "share", "part", titles, column="training"))

@@ -5,12 +5,12 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from pellucid.claims.activations import Activations
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim
-from pellucid.claims.evidence import Evidence, Figure, Measured, over_seeds
+from pellucid.claims.evidence import Estimate, Evidence, Figure, mean_over_seeds
 from pellucid.claims.rules import Rule, at_least, at_most
-from pellucid.claims.seen import Seen
-from pellucid.claims.specimens import torch_generator
+from pellucid.claims.small_models import torch_generator
 from pellucid.layers.attention import attend
 
 __all__ = ["CLAIM", "WIDTHS", "measure", "normal", "paired", "scores", "spread"]
@@ -28,22 +28,22 @@ def normal(shape: tuple[int, ...], random: torch.Generator) -> Tensor:
 
 def scores(query: Tensor, key: Tensor) -> Tensor:
     """Return what the library's attention makes of queries and keys before the softmax, [rows keys]."""
-    seen = Seen()
+    activations = Activations()
     mask = torch.ones(1, 1, 1, 1, dtype=torch.bool)
-    attend(query[None, None], key[None, None], key[None, None], mask, seen)
-    return seen["scores"][0, 0]
+    attend(query[None, None], key[None, None], key[None, None], mask, activations)
+    return activations["scores"][0, 0]
 
 
 def paired(query: Tensor, key: Tensor) -> Tensor:
     """Return the scores of pairs, each of a query and a key of its own, [pairs]."""
-    seen = Seen()
+    activations = Activations()
     mask = torch.ones(1, 1, 1, 1, dtype=torch.bool)
     q, k = query[:, None, None], key[:, None, None]
-    attend(q, k, k, mask, seen)
-    return seen["scores"].flatten()
+    attend(q, k, k, mask, activations)
+    return activations["scores"].flatten()
 
 
-def spread(seed: int, name: str, score: Callable[[Tensor, Tensor], Tensor], draw: Draw = normal) -> list[Measured]:
+def spread(seed: int, name: str, score: Callable[[Tensor, Tensor], Tensor], draw: Draw = normal) -> list[Estimate]:
     """Return, for each width, the variance of a score over its expectation, with a 95 % interval over ten draws."""
     found = []
     for d in WIDTHS:
@@ -52,14 +52,14 @@ def spread(seed: int, name: str, score: Callable[[Tensor, Tensor], Tensor], draw
         for _ in range(10):
             q, k = draw((_PAIRS, d), random), draw((_PAIRS, d), random)
             variances.append(float(score(q, k).var()))
-        found.append(over_seeds(variances))
+        found.append(mean_over_seeds(variances))
     return found
 
 
 def measure(seed: int, draw: Draw = normal) -> Evidence:
     """Measure the variance of q·k for widths from 1 to 1,024."""
     variances = spread(seed, "S1", lambda q, k: paired(q, k) * q.shape[1] ** 0.5, draw)
-    ratios = [Measured(v.value / d, v.low / d, v.high / d, v.n) for v, d in zip(variances, WIDTHS, strict=True)]
+    ratios = [Estimate(v.value / d, v.low / d, v.high / d, v.n) for v, d in zip(variances, WIDTHS, strict=True)]
     records = [
         {"d_k": d, "variance": v.value, "low": max(v.low, 1e-3), "high": v.high}
         for v, d in zip(variances, WIDTHS, strict=True)

@@ -7,9 +7,9 @@ from torch import Tensor
 
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim
-from pellucid.claims.evidence import Evidence, Figure, exactly
+from pellucid.claims.evidence import Evidence, Figure, exact_values
 from pellucid.claims.rules import Rule, at_most
-from pellucid.claims.specimens import torch_generator
+from pellucid.claims.small_models import torch_generator
 
 __all__ = ["CLAIM", "formula", "measure"]
 
@@ -38,7 +38,7 @@ def measure(seed: int, derivative: Callable[[Tensor], Tensor] = formula) -> Evid
         "share": Text("share S_i", "份额 S_i"),
         "derivative": Text("∂S_i/∂Z_j", "∂S_i/∂Z_j"),
     }
-    numbers = exactly(difference_from_autograd=off, difference_from_finite_differences=off_finite)
+    numbers = exact_values(difference_from_autograd=off, difference_from_finite_differences=off_finite)
     return Evidence(numbers, records, Figure("heat", "score", "share", "derivative", titles))
 
 

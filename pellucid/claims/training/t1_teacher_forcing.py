@@ -6,9 +6,9 @@ from torch import Tensor
 
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim
-from pellucid.claims.evidence import Evidence, Figure, exactly
+from pellucid.claims.evidence import Evidence, Figure, exact_values
 from pellucid.claims.rules import Rule, at_most
-from pellucid.claims.specimens import random_ids, small_translator
+from pellucid.claims.small_models import random_ids, small_translator
 from pellucid.claims.texts import ROUNDING_32
 from pellucid.models.encoder_decoder import EncoderDecoder
 
@@ -51,7 +51,7 @@ def measure(seed: int, model: EncoderDecoder | None = None) -> Evidence:
         "loss": Text("loss, nats", "损失（奈特）"),
         "computed": Text("computed", "计算方式"),
     }
-    numbers = exactly(
+    numbers = exact_values(
         difference_of_sums=abs(sum(at_once) - sum(one_by_one)) / sum(one_by_one),
         largest_difference_of_a_position=max(abs(a - b) for a, b in zip(at_once, one_by_one, strict=True)),
         difference_of_gradients=float((together - apart).norm() / together.norm()),

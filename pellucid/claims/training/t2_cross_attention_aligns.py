@@ -5,17 +5,17 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from pellucid.claims.activations import Activations
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
 from pellucid.claims.demo_translator import demo_translator
-from pellucid.claims.evidence import Evidence, Figure, over_seeds
+from pellucid.claims.evidence import Evidence, Figure, mean_over_seeds
 from pellucid.claims.rules import Rule, at_least, at_most
-from pellucid.claims.seen import Seen
 from pellucid.claims.texts import SEEDS
 from pellucid.demo.language import DemoPair, spans
-from pellucid.evaluation.alignment import aer
-from pellucid.generation.translate import Translator
+from pellucid.evaluation.alignment_error import alignment_error_rate
 from pellucid.tokenizers import Piece
+from pellucid.translator import Translator
 
 __all__ = ["CLAIM", "diagonal", "measure", "word_weights"]
 
@@ -34,14 +34,14 @@ def word_weights(translator: Translator, pair: DemoPair) -> Tensor:
     """
     source, target = translator.source_tokenizer, translator.target_tokenizer
     pieces, written = source.pieces(pair.source), target.pieces(pair.target)
-    seen = Seen()
+    activations = Activations()
     with torch.no_grad():
         translator.model(
             torch.tensor([[*(piece.id for piece in pieces), source.end_id]]),
             torch.tensor([[target.start_id, *(piece.id for piece in written[:-1])]]),
-            seen,
+            activations,
         )
-    heads = torch.cat([x[0] for name, x in seen.items() if name.endswith("cross_attention.weights")])
+    heads = torch.cat([x[0] for name, x in activations.items() if name.endswith("cross_attention.weights")])
     columns = [heads[..., places].sum(-1) for places in _tokens_of(pieces, spans(pair.source, pair.source_words))]
     by_word = torch.stack(columns, -1)
     rows = [by_word[:, places].mean(1) for places in _tokens_of(written, spans(pair.target, pair.target_words))]
@@ -75,12 +75,14 @@ def measure(budget: Budget, seed: int, shuffled: bool = False) -> Evidence:
         for when, translator in (("trained", trained.translator), ("at first", fresh.translator)):
             of_valid = [word_weights(translator, pair) for pair in valid]
             by_head = [
-                aer([_links(weights[head]) for weights in of_valid], [set(pair.alignment) for pair in valid])
+                alignment_error_rate(
+                    [_links(weights[head]) for weights in of_valid], [set(pair.alignment) for pair in valid]
+                )
                 for head in range(len(of_valid[0]))
             ]
             best = by_head.index(min(by_head))
-            found[when] = aer([_links(word_weights(translator, pair)[best]) for pair in test], true)
-        found["diagonal"] = aer([diagonal(pair) for pair in test], true)
+            found[when] = alignment_error_rate([_links(word_weights(translator, pair)[best]) for pair in test], true)
+        found["diagonal"] = alignment_error_rate([diagonal(pair) for pair in test], true)
         rates.append(found["trained"])
         gains.append(found["diagonal"] - found["trained"])
         records += [{"links": way, "seed": str(number), "error_rate": rate} for way, rate in found.items()]
@@ -89,7 +91,7 @@ def measure(budget: Budget, seed: int, shuffled: bool = False) -> Evidence:
         "error_rate": Text("alignment error rate", "对齐错误率"),
         "seed": Text("seed", "种子"),
     }
-    numbers = {"error_rate": over_seeds(rates), "better_than_the_diagonal_by": over_seeds(gains)}
+    numbers = {"error_rate": mean_over_seeds(rates), "better_than_the_diagonal_by": mean_over_seeds(gains)}
     return Evidence(numbers, records, Figure("bar", "links", "error_rate", "seed", titles))
 
 

@@ -3,10 +3,10 @@
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
 from pellucid.claims.demo_language_model import continued, demo_language_model
-from pellucid.claims.evidence import Evidence, Figure, over_seeds
+from pellucid.claims.evidence import Evidence, Figure, mean_over_seeds
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.texts import SEEDS
-from pellucid.demo.instructions import obedience
+from pellucid.demo.instructions import score_instructions
 
 __all__ = ["CLAIM", "measure"]
 
@@ -40,7 +40,7 @@ def measure(budget: Budget, seed: int, instruction: str = "zh→en: {}\n") -> Ev
         for (way, values), share in zip(found.items(), shares, strict=True):
             values.append(share)
             records.append({"told": way, "seed": str(number), "share": share})
-        for each in obedience(pairs[:20], lambda prompts, told=told: continued(told.model, prompts)):
+        for each in score_instructions(pairs[:20], lambda prompts, told=told: continued(told.model, prompts)):
             rights.setdefault(each.task, []).append(each.right)
     titles = {
         "told": Text("told, and what comes", "指令与所得"),
@@ -50,8 +50,8 @@ def measure(budget: Budget, seed: int, instruction: str = "zh→en: {}\n") -> Ev
     names = ("english_when_told_to_translate", "short_when_told_to_name_the_head", "chinese_when_told_nothing")
     tasks = {"zh→en": "zh_en", "en→zh": "en_zh", "head": "head", "continue": "continue"}
     numbers = {
-        **{name: over_seeds(values) for name, values in zip(names, found.values(), strict=True)},
-        **{f"right_to_the_letter_{tasks[task]}": over_seeds(values) for task, values in rights.items()},
+        **{name: mean_over_seeds(values) for name, values in zip(names, found.values(), strict=True)},
+        **{f"right_to_the_letter_{tasks[task]}": mean_over_seeds(values) for task, values in rights.items()},
     }
     return Evidence(numbers, records, Figure("bar", "told", "share", "seed", titles))
 

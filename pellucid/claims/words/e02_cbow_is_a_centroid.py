@@ -6,10 +6,10 @@ import numpy
 
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim
-from pellucid.claims.evidence import Evidence, Figure, exactly
+from pellucid.claims.evidence import Evidence, Figure, exact_values
 from pellucid.claims.rules import Rule, at_most
 from pellucid.claims.texts import ROUNDING_64
-from pellucid.demo.micro_world import MicroStep, first_matrices, micro_step
+from pellucid.demo.micro_world import MicroStep, initial_matrices, micro_step
 from pellucid.randomness import generator
 
 __all__ = ["CLAIM", "measure"]
@@ -20,7 +20,7 @@ _COMPARED = ("h", "loss", "gradient_w_in", "gradient_w_out")
 
 def measure(seed: int, step: Step = micro_step, contexts: int = 40) -> Evidence:
     """Shuffle contexts of six words and compare hidden vector, loss and gradients; and the vector with the centroid."""
-    draw, (w_in, w_out) = generator(seed, "E2"), first_matrices(seed)
+    draw, (w_in, w_out) = generator(seed, "E2"), initial_matrices(seed)
     largest, off_centre = dict.fromkeys(_COMPARED, 0.0), 0.0
     for _ in range(contexts):
         context, target = draw.integers(0, 3, 6).tolist(), int(draw.integers(3))
@@ -35,7 +35,7 @@ def measure(seed: int, step: Step = micro_step, contexts: int = 40) -> Evidence:
         "quantity": Text("what was compared", "比较的量"),
         "largest_difference": Text("largest difference after shuffling", "打乱后的最大差"),
     }
-    numbers = exactly(difference_after_shuffling=max(largest.values()), distance_from_centroid=off_centre)
+    numbers = exact_values(difference_after_shuffling=max(largest.values()), distance_from_centroid=off_centre)
     return Evidence(numbers, records, Figure("bar", "quantity", "largest_difference", None, titles))
 
 

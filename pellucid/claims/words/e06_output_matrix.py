@@ -8,11 +8,11 @@ import numpy
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
 from pellucid.claims.demo_text import demo_vectors, noun_uses
-from pellucid.claims.evidence import Evidence, Figure, Missing, difference, over_seeds
+from pellucid.claims.evidence import Evidence, Figure, MissingData, difference, mean_over_seeds
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.texts import SEEDS
 from pellucid.evaluation.word_vectors import analogy_accuracy, similarity_correlation, spearman
-from pellucid.word2vec import WordVectors
+from pellucid.word_vectors import WordVectors
 
 __all__ = ["CLAIM", "measure", "spaces"]
 
@@ -34,7 +34,7 @@ def _of_nouns(vectors: WordVectors) -> float:
     """Return the rank correlation of cosines with the share of verbs and adjectives that two nouns have in common."""
     uses = {noun: words for noun, words in noun_uses().items() if noun in vectors}
     pairs = list(combinations(uses, 2))
-    rows = numpy.stack([vectors.direction(noun) for noun in uses])
+    rows = numpy.stack([vectors.unit_vector(noun) for noun in uses])
     place = {noun: n for n, noun in enumerate(uses)}
     cosines = rows @ rows.T
     alike = [len(uses[a] & uses[b]) / len(uses[a] | uses[b]) for a, b in pairs]
@@ -44,7 +44,7 @@ def _of_nouns(vectors: WordVectors) -> float:
 def _judged(space: WordVectors, similarity: Path) -> float:
     found = similarity_correlation(space, similarity).spearman
     if found is None:
-        raise Missing(
+        raise MissingData(
             Text(
                 f"judgements in {similarity} of words that stand in text.txt at least five times, not all alike",
                 f"{similarity} 中关于在 text.txt 里出现至少五次的词、且不全相同的判断",
@@ -66,7 +66,7 @@ def measure(budget: Budget, seed: int) -> Evidence:
     own = _own(budget.data, "text.txt", "similarity.tsv")
     for number in budget.every_seed(seed):
         if own is not None:
-            vectors = WordVectors.train(own / "text.txt", d=100, epochs=budget.steps, seed=number)
+            vectors = WordVectors.train(own / "text.txt", dim=100, epochs=budget.steps, seed=number)
         else:
             vectors = demo_vectors("zh", budget.size, number, epochs=budget.steps)
         for name, space in spaces(vectors).items():
@@ -83,11 +83,11 @@ def measure(budget: Budget, seed: int) -> Evidence:
         "seed": Text("seed", "种子"),
     }
     numbers = {
-        "correlation_in": over_seeds(found["W_in"]),
-        "correlation_out": over_seeds(found["W_out"]),
-        "correlation_sum": over_seeds(found["W_in + W_out"]),
+        "correlation_in": mean_over_seeds(found["W_in"]),
+        "correlation_out": mean_over_seeds(found["W_out"]),
+        "correlation_sum": mean_over_seeds(found["W_in + W_out"]),
         "in_less_sum": difference(found["W_in"], found["W_in + W_out"]),
-        **{f"analogies_{_SHORT[name]}": over_seeds(values) for name, values in analogies.items()},
+        **{f"analogies_{_SHORT[name]}": mean_over_seeds(values) for name, values in analogies.items()},
     }
     note = Text(
         "Similarity is that of the demo language's nouns: the share of verbs and adjectives that both can stand with; "

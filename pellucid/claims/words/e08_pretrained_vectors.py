@@ -7,9 +7,9 @@ from torch import Tensor
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
 from pellucid.claims.demo_text import demo_vectors, word_texts
-from pellucid.claims.evidence import Evidence, Figure, over_seeds
+from pellucid.claims.evidence import Evidence, Figure, mean_over_seeds
 from pellucid.claims.rules import Rule, at_most
-from pellucid.claims.specimens import PAD, small_decoder, torch_generator
+from pellucid.claims.small_models import PAD, small_decoder, torch_generator
 from pellucid.claims.toy_training import fit
 from pellucid.models.decoder_only import DecoderOnly
 
@@ -63,8 +63,8 @@ def measure(budget: Budget, seed: int) -> Evidence:
         return [a / max(b, 1) for a, b in zip(needed[way], needed["random"], strict=True)]
 
     numbers = {
-        "steps_needed_trained_on": over_seeds(ratio("pretrained, trained on")),
-        "steps_needed_frozen": over_seeds(ratio("pretrained, frozen")),
+        "steps_needed_trained_on": mean_over_seeds(ratio("pretrained, trained on")),
+        "steps_needed_frozen": mean_over_seeds(ratio("pretrained, frozen")),
     }
     return Evidence(numbers, shown, Figure("line", "step", "loss", "start", titles))
 

@@ -10,12 +10,12 @@ import numpy
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim
 from pellucid.claims.demo_text import demo_sentences, noun_uses
-from pellucid.claims.evidence import Evidence, Figure, Measured, exactly
+from pellucid.claims.evidence import Estimate, Evidence, Figure, exact_values
 from pellucid.claims.rules import Rule, at_most
 from pellucid.claims.texts import ROUNDING_64
 from pellucid.evaluation.word_vectors import spearman
 from pellucid.randomness import generator
-from pellucid.word2vec import encode_text
+from pellucid.word_vectors import encode_text
 
 __all__ = ["CLAIM", "ids_of_text", "measure"]
 
@@ -55,12 +55,12 @@ def measure(seed: int, ids: Mapping[str, int]) -> Evidence:
         "pair": Text("nouns", "名词对"),
     }
     numbers = {
-        **exactly(
+        **exact_values(
             one_hot_distance_error=float(numpy.abs(distances - 2**0.5).max()),
             one_hot_cosine=float(numpy.abs(cosines).max()),
             correlation_by_chance=reach,
         ),
-        "correlation_size": Measured(abs(correlation), abs(correlation), abs(correlation), len(pairs)),
+        "correlation_size": Estimate(abs(correlation), abs(correlation), abs(correlation), len(pairs)),
     }
     return Evidence(numbers, records, Figure("point", "distance_of_ids", "alike", None, titles))
 

@@ -2,25 +2,25 @@
 
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
-from pellucid.claims.evidence import Evidence, Figure, Missing, over_seeds
-from pellucid.claims.own_data import own_file
+from pellucid.claims.evidence import Evidence, Figure, MissingData, mean_over_seeds
 from pellucid.claims.rules import Rule, at_least
+from pellucid.claims.user_data import require_user_file
 from pellucid.evaluation.word_vectors import analogy_accuracy
-from pellucid.word2vec import WordVectors
+from pellucid.word_vectors import WordVectors
 
 __all__ = ["CLAIM", "measure"]
 
 
 def measure(budget: Budget, seed: int) -> Evidence:
     """Train on the user's text and ask the user's questions, with the words of a question excluded and not."""
-    text, questions = own_file(budget, "text.txt"), own_file(budget, "analogies.txt")
+    text, questions = require_user_file(budget, "text.txt"), require_user_file(budget, "analogies.txt")
     found: dict[str, list[float]] = {"excluded": [], "not excluded": []}
     records = []
     for number in budget.every_seed(seed):
-        vectors = WordVectors.train(text, d=100, epochs=budget.steps, seed=number)
+        vectors = WordVectors.train(text, dim=100, epochs=budget.steps, seed=number)
         scores = analogy_accuracy(vectors, questions, restrict=30_000)
         if not scores.total.covered:
-            raise Missing(
+            raise MissingData(
                 Text(
                     f"a question in {questions} whose four words all stand in {text} at least five times",
                     f"{questions} 中四个词都在 {text} 出现至少五次的题",
@@ -38,8 +38,8 @@ def measure(budget: Budget, seed: int) -> Evidence:
         "question_words": Text("the three words of a question", "题中三词"),
     }
     numbers = {
-        "accuracy_excluded": over_seeds(found["excluded"]),
-        "accuracy_not_excluded": over_seeds(found["not excluded"]),
+        "accuracy_excluded": mean_over_seeds(found["excluded"]),
+        "accuracy_not_excluded": mean_over_seeds(found["not excluded"]),
     }
     shown = [record for record in records if record["seed"] == seed]
     return Evidence(numbers, shown, Figure("bar", "section", "accuracy", "question_words", titles))

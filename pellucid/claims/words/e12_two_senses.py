@@ -5,8 +5,8 @@ import torch
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
 from pellucid.claims.demo_translator import demo_translator
-from pellucid.claims.evidence import Evidence, Figure, exactly, over_seeds
-from pellucid.claims.occurrences import occurrences, on_its_own, same_and_cross, states_by_layer
+from pellucid.claims.evidence import Evidence, Figure, exact_values, mean_over_seeds
+from pellucid.claims.occurrences import occurrences, sense_separation, single_token_occurrences, states_by_layer
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.texts import SEEDS
 
@@ -23,7 +23,7 @@ def measure(budget: Budget, seed: int) -> Evidence:
     for number in budget.every_seed(seed):
         trained = demo_translator(budget.steps, number)
         pairs = [*trained.data.test, *trained.data.valid, *trained.data.train[-3_000:]]
-        found = on_its_own(trained.translator, occurrences(pairs, "苹果", _SENSES))
+        found = single_token_occurrences(trained.translator, occurrences(pairs, "苹果", _SENSES))
         chosen = [
             one
             for sense in dict.fromkeys(_SENSES.values())
@@ -34,7 +34,7 @@ def measure(budget: Budget, seed: int) -> Evidence:
         rows = torch.nn.functional.normalize(states[0], dim=1)
         static.append(float((rows @ rows.T).min()))
         for layer in range(1, len(states)):
-            same, cross, right = same_and_cross(states[layer], senses)
+            same, cross, right = sense_separation(states[layer], senses)
             records.append({"layer": layer, "seed": str(number), "gap": same - cross, "nearest_of_same_sense": right})
         gaps.append(same - cross)
         nearest.append(right)
@@ -44,9 +44,9 @@ def measure(budget: Budget, seed: int) -> Evidence:
         "seed": Text("seed", "种子"),
     }
     numbers = {
-        **exactly(least_cosine_of_static_vectors=min(static)),
-        "gap_of_senses": over_seeds(gaps),
-        "nearest_of_same_sense": over_seeds(nearest),
+        **exact_values(least_cosine_of_static_vectors=min(static)),
+        "gap_of_senses": mean_over_seeds(gaps),
+        "nearest_of_same_sense": mean_over_seeds(nearest),
     }
     return Evidence(numbers, records, Figure("line", "layer", "gap", "seed", titles))
 

@@ -6,12 +6,12 @@ import numpy
 
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
-from pellucid.claims.evidence import Evidence, Figure, over_seeds
+from pellucid.claims.evidence import Evidence, Figure, mean_over_seeds
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.texts import SEEDS
-from pellucid.demo.baskets import generate_baskets, precision_at
+from pellucid.demo.baskets import generate_baskets, precision_at_k
 from pellucid.randomness import generator
-from pellucid.word2vec import WordVectors
+from pellucid.word_vectors import WordVectors
 
 __all__ = ["CLAIM", "measure"]
 
@@ -27,7 +27,7 @@ def measure(budget: Budget, seed: int, faithfulness: float = 0.8) -> Evidence:
     for number in budget.every_seed(seed):
         baskets, genre_of = generate_baskets(budget.size, faithfulness=faithfulness, seed=number)
         vectors = WordVectors.train(
-            baskets, d=24, window=10, dynamic_window=False, epochs=budget.steps, sample=0.0, min_count=5,
+            baskets, dim=24, window=10, dynamic_window=False, epochs=budget.steps, sample=0.0, min_count=5,
             seed=number, threads=1, learning_rate=0.05,
         )  # fmt: skip
         items = list(vectors.words)
@@ -40,7 +40,7 @@ def measure(budget: Budget, seed: int, faithfulness: float = 0.8) -> Evidence:
             "chance": {item: [items[n] for n in draw.choice(len(items), 10, replace=False)] for item in items},
         }
         for way, neighbours in ways.items():
-            found[way].append(precision_at(neighbours, genre_of))
+            found[way].append(precision_at_k(neighbours, genre_of))
             records.append({"way": way, "seed": str(number), "precision": found[way][-1]})
     titles = {
         "way": Text("neighbours by", "近邻来自"),
@@ -48,9 +48,9 @@ def measure(budget: Budget, seed: int, faithfulness: float = 0.8) -> Evidence:
         "seed": Text("seed", "种子"),
     }
     numbers = {
-        "precision": over_seeds(found["skip-gram"]),
-        "over_chance": over_seeds(numpy.array(found["skip-gram"]) - numpy.array(found["chance"])),
-        "over_popularity": over_seeds(numpy.array(found["skip-gram"]) - numpy.array(found["popularity"])),
+        "precision": mean_over_seeds(found["skip-gram"]),
+        "over_chance": mean_over_seeds(numpy.array(found["skip-gram"]) - numpy.array(found["chance"])),
+        "over_popularity": mean_over_seeds(numpy.array(found["skip-gram"]) - numpy.array(found["popularity"])),
     }
     return Evidence(numbers, records, Figure("bar", "way", "precision", "seed", titles))
 

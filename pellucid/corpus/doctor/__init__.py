@@ -7,10 +7,10 @@ from pellucid.lazy import lazy_names
 if TYPE_CHECKING:
     from pellucid.corpus.doctor.checks import CHECKS
     from pellucid.corpus.doctor.examination import Examination, examine
-    from pellucid.corpus.doctor.fixing import Fixed, fix
-    from pellucid.corpus.doctor.report import DoctorReport, Problem
+    from pellucid.corpus.doctor.fixing import FixResult, fix
+    from pellucid.corpus.doctor.report import DoctorReport, ReportedIssue
 
-__all__ = ["CHECKS", "DoctorReport", "Examination", "Fixed", "Problem", "examine", "fix"]
+__all__ = ["CHECKS", "DoctorReport", "Examination", "FixResult", "ReportedIssue", "examine", "fix"]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
@@ -18,8 +18,8 @@ __getattr__, __dir__ = lazy_names(
         "CHECKS": "checks",
         "DoctorReport": "report",
         "Examination": "examination",
-        "Fixed": "fixing",
-        "Problem": "report",
+        "FixResult": "fixing",
+        "ReportedIssue": "report",
         "examine": "examination",
         "fix": "fixing",
     },

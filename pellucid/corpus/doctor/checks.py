@@ -6,7 +6,7 @@ This table is the published one: `pellucid doctor --list` and `docs/doctor.md` a
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-__all__ = ["CHECKS", "MENDED", "Check", "Level"]
+__all__ = ["AUTO_FIXED", "CHECKS", "Check", "Level"]
 
 Level = Literal["error", "drop", "warn"]
 
@@ -221,5 +221,5 @@ _TABLE = (
 
 CHECKS: Mapping[str, Check] = {check.id: check for check in _TABLE}
 
-MENDED = frozenset({"bom", "line-separator", "control-character"})
+AUTO_FIXED = frozenset({"bom", "line-separator", "control-character"})
 """Checks whose fault is mended in the text itself; the pair is used all the same."""

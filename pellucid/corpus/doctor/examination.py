@@ -10,24 +10,24 @@ from numpy.typing import NDArray
 
 from pellucid.corpus.cleaning import clean
 from pellucid.corpus.config import DataConfig
-from pellucid.corpus.counts import counted
-from pellucid.corpus.doctor.checks import MENDED, Level
-from pellucid.corpus.doctor.judge import HeldTexts, Judge, OnDropped
-from pellucid.corpus.doctor.profile import Profile, learn_profile
-from pellucid.corpus.doctor.report import DoctorReport, Tally
-from pellucid.corpus.doctor.sides import (
-    Survey,
-    count_sides,
-    first_suspicious,
+from pellucid.corpus.doctor.checks import AUTO_FIXED, Level
+from pellucid.corpus.doctor.drift import (
+    SideDrift,
+    count_lines,
+    find_drift,
+    first_suspicious_line,
     mark_shifted,
-    pair_anew,
+    realign,
     shift_message,
-    survey,
 )
-from pellucid.corpus.pairs import Place, SentencePair
-from pellucid.corpus.raw_pairs import Languages, RawPair
+from pellucid.corpus.doctor.pair_checker import HeldOutTexts, OnDropped, PairChecker
+from pellucid.corpus.doctor.profile import CorpusProfile, learn_profile
+from pellucid.corpus.doctor.report import DoctorReport, IssueLog
+from pellucid.corpus.pairs import Location, SentencePair
+from pellucid.corpus.raw_pairs import LanguagePair, RawPair
 from pellucid.corpus.reading import SourceGroup, find_languages, group_sources, read_group
 from pellucid.errors import UserError
+from pellucid.plurals import pluralize
 
 __all__ = ["Examination", "Stamp", "examine", "stamp"]
 
@@ -51,7 +51,7 @@ class Examination:
     """
 
     report: DoctorReport
-    languages: Languages
+    languages: LanguagePair
     options: DataConfig
     _text: "_Text" = field(repr=False)
     _used: NDArray[numpy.uint8] = field(repr=False)
@@ -73,7 +73,7 @@ class Examination:
             for pair, used in zip(islice(stream, _BLOCK), bits.tolist(), strict=False):
                 if used:
                     yield SentencePair(
-                        clean(pair.source).text, clean(pair.target).text, pair.source_place, pair.target_place
+                        clean(pair.source).text, clean(pair.target).text, pair.source_location, pair.target_location
                     )
 
 
@@ -108,26 +108,26 @@ def examine(
     """
     options = options or DataConfig()
     groups = group_sources(sources)
-    wanted = Languages(source_lang, target_lang, source_lang is not None or target_lang is not None)
+    wanted = LanguagePair(source_lang, target_lang, source_lang is not None or target_lang is not None)
     languages = find_languages(groups, wanted)
     files = tuple(file for group in groups for file in group.files)
     stamps = stamp(files)
-    surveys = _survey_all(groups, languages, options, on_progress)
-    text = _Text(tuple(groups), languages, surveys, options)
-    tally = Tally(_levels(options, surveys))
-    _report_sides(text, tally)
-    judge = Judge(_learn(groups, languages), options, _read_held((valid, test), languages), tally, on_dropped)
-    used, pairs, usable = _judge_all(text, judge, on_progress)
-    if not usable and all(problem.level != "error" for problem in tally.problems()):
-        tally.note("empty", Place(files[0], 1), f"none of {counted(pairs, 'pair')} can be used")
+    drifts = _find_drifts(groups, languages, options, on_progress)
+    text = _Text(tuple(groups), languages, drifts, options)
+    log = IssueLog(_levels(options, drifts))
+    _report_sides(text, log)
+    check_block = PairChecker(_learn(groups, languages), options, _read_held((valid, test), languages), log, on_dropped)
+    used, pairs, usable = _check_all(text, check_block, on_progress)
+    if not usable and all(problem.level != "error" for problem in log.issues()):
+        log.note("empty", Location(files[0], 1), f"none of {pluralize(pairs, 'pair')} can be used")
     report = DoctorReport(
         files,
         pairs,
         usable,
-        tally.problems(),
-        tally.exact_counts(options.skip),
+        log.issues(),
+        log.exact_counts(options.skip),
         (languages.source, languages.target),
-        "as asked" if languages.asked else "as the file says",
+        "as asked" if languages.requested else "as the file says",
     )
     return Examination(report, languages, options, text, used, stamps)
 
@@ -137,50 +137,53 @@ class _Text:
     """The files, and how their sides run beside each other."""
 
     groups: tuple[SourceGroup, ...]
-    languages: Languages
-    surveys: tuple[Survey | None, ...]
+    languages: LanguagePair
+    drifts: tuple[SideDrift | None, ...]
     options: DataConfig
 
     def stream(self) -> Iterator[RawPair]:
         """Yield all pairs in order: paired anew if the user wants that, else marked where the sides run apart."""
-        for group, found in zip(self.groups, self.surveys, strict=True):
+        for group, found in zip(self.groups, self.drifts, strict=True):
             pairs = read_group(group, self.languages)
             if found is None:
                 yield from pairs
-            elif self.is_paired_anew(found):
-                yield from pair_anew(pairs, found.path)
-            elif found.stretches and self.options.level("shift") != "warn":
-                yield from mark_shifted(pairs, found.stretches)
+            elif self.is_realigned(found):
+                yield from realign(pairs, found.path)
+            elif found.spans and self.options.level("shift") != "warn":
+                yield from mark_shifted(pairs, found.spans)
             else:
                 yield from pairs
 
-    def is_paired_anew(self, found: Survey) -> bool:
+    def is_realigned(self, found: SideDrift) -> bool:
         """Say whether a group's lines get new partners."""
         return (found.unequal and "line-count" in self.options.drop) or (
-            bool(found.stretches) and "shift" in self.options.drop
+            bool(found.spans) and "shift" in self.options.drop
         )
 
 
-def _survey_all(
-    groups: Sequence[SourceGroup], languages: Languages, options: DataConfig, on_progress: Callable[[int], None] | None
-) -> tuple[Survey | None, ...]:
-    surveys: list[Survey | None] = []
+def _find_drifts(
+    groups: Sequence[SourceGroup],
+    languages: LanguagePair,
+    options: DataConfig,
+    on_progress: Callable[[int], None] | None,
+) -> tuple[SideDrift | None, ...]:
+    drifts: list[SideDrift | None] = []
     for group in groups:
         if "shift" in options.skip:
-            surveys.append(count_sides(group.files) if group.form == "plain" else None)
+            drifts.append(count_lines(group.files) if group.format == "plain" else None)
             continue
         pairs, again = read_group(group, languages), read_group(group, languages)
-        surveys.append(survey(_counted(pairs, on_progress), again))
-    return tuple(surveys)
+        drifts.append(find_drift(_counted(pairs, on_progress), again))
+    return tuple(drifts)
 
 
-def _levels(options: DataConfig, surveys: Sequence[Survey | None]) -> Callable[[str], Level]:
+def _levels(options: DataConfig, drifts: Sequence[SideDrift | None]) -> Callable[[str], Level]:
     """Return the level of each check for this text: a shift that is short and heals only costs its pairs."""
-    known = [found for found in surveys if found is not None]
+    known = [found for found in drifts if found is not None]
     lines = sum(max(found.path.source_lines, found.path.target_lines) for found in known)
     shifted = sum(found.shifted for found in known)
-    short = all(stretch.end - stretch.first <= _SHORT for found in known for stretch in found.stretches)
-    little = all(found.heals for found in known) and short and shifted <= _LITTLE * lines
+    short = all(span.end - span.first <= _SHORT for found in known for span in found.spans)
+    little = all(found.recovers for found in known) and short and shifted <= _LITTLE * lines
 
     def level(check: str) -> Level:
         found = options.level(check)
@@ -189,43 +192,43 @@ def _levels(options: DataConfig, surveys: Sequence[Survey | None]) -> Callable[[
     return level
 
 
-def _report_sides(text: _Text, tally: Tally) -> None:
+def _report_sides(text: _Text, log: IssueLog) -> None:
     """Report once for each place what would else be told for thousands of pairs."""
-    for group, found in zip(text.groups, text.surveys, strict=True):
+    for group, found in zip(text.groups, text.drifts, strict=True):
         if found is None:
             continue
         if found.unequal:
-            place, why = first_suspicious(group.files, found)
-            ours, theirs = (counted(lines, "line") for lines in found.path[1:])
-            tally.note(
+            location, why = first_suspicious_line(group.files, found)
+            ours, theirs = (pluralize(lines, "line") for lines in found.path[1:])
+            log.note(
                 "line-count",
-                place,
+                location,
                 f"source and target differ in length: {group.files[0]} has {ours}, {group.files[1]} {theirs}; "
-                f"first suspicious line: {place} ({why})",
+                f"first suspicious line: {location} ({why})",
                 count=0,
             )
-        starts = {stretch.start: stretch for stretch in found.stretches}
+        starts = {span.start: span for span in found.spans}
         if starts:
             pairs = islice(read_group(group, text.languages), max(starts) + 1)
             for number, pair in enumerate(pairs):
                 if number in starts:
-                    tally.note("shift", pair.source_place, shift_message(pair, starts[number]), count=0)
+                    log.note("shift", pair.source_location, shift_message(pair, starts[number]), count=0)
 
 
-def _learn(groups: Sequence[SourceGroup], languages: Languages) -> Profile:
+def _learn(groups: Sequence[SourceGroup], languages: LanguagePair) -> CorpusProfile:
     sources: list[str] = []
     targets: list[str] = []
     for group in groups:
         for pair in islice(read_group(group, languages), min(_SAMPLE_OF_GROUP, _SAMPLE - len(sources))):
             source, target = clean(pair.source).text, clean(pair.target).text
-            if source and target and all(fault.check in MENDED for fault in pair.faults):
+            if source and target and all(issue.check in AUTO_FIXED for issue in pair.issues):
                 sources.append(source)
                 targets.append(target)
     return learn_profile(sources, targets, languages.source, languages.target)
 
 
-def _read_held(sets: Sequence[Sequence[str | Path]], languages: Languages) -> HeldTexts:
-    held = HeldTexts()
+def _read_held(sets: Sequence[Sequence[str | Path]], languages: LanguagePair) -> HeldOutTexts:
+    held = HeldOutTexts()
     for files in sets:
         for group in group_sources(files) if files else ():
             for pair in read_group(group, languages):
@@ -233,15 +236,15 @@ def _read_held(sets: Sequence[Sequence[str | Path]], languages: Languages) -> He
     return held
 
 
-def _judge_all(
-    text: _Text, judge: Judge, on_progress: Callable[[int], None] | None
+def _check_all(
+    text: _Text, check_block: PairChecker, on_progress: Callable[[int], None] | None
 ) -> tuple[NDArray[numpy.uint8], int, int]:
     """Return a bit for each pair, and how many there are and are used."""
     stream = _counted(text.stream(), on_progress)
     packed = bytearray()
     pairs = usable = 0
     while block := list(islice(stream, _BLOCK)):
-        used = judge.judge(block)
+        used = check_block.check_block(block)
         packed += numpy.packbits(used).tobytes()
         pairs += len(block)
         usable += int(used.sum())

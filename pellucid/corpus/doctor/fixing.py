@@ -10,12 +10,12 @@ from pellucid.corpus.doctor.examination import Examination, examine
 from pellucid.corpus.pairs import SentencePair
 from pellucid.corpus.raw_pairs import RawPair
 from pellucid.errors import UsageError, UserError
-from pellucid.storage.files import new_file
+from pellucid.storage.files import atomic_file
 
-__all__ = ["Fixed", "dropped_path", "fix"]
+__all__ = ["FixResult", "dropped_path", "fix"]
 
 
-class Fixed(NamedTuple):
+class FixResult(NamedTuple):
     """What was written.
 
     Args:
@@ -37,7 +37,7 @@ def dropped_path(out: str | Path) -> Path:
     return out.with_name(f"{out.stem}.dropped{out.suffix}")
 
 
-def fix(sources: Sequence[str | Path], out: str | Path, *, overwrite: bool = False, **how: Any) -> Fixed:
+def fix(sources: Sequence[str | Path], out: str | Path, *, overwrite: bool = False, **how: Any) -> FixResult:
     """Examine a text, and write its usable pairs to `out` and all others beside it; both files whole or not at all.
 
     In TSV a pair is source, tab, target; texts have no tabs any more, since they become spaces. Beside it stand the
@@ -58,7 +58,7 @@ def fix(sources: Sequence[str | Path], out: str | Path, *, overwrite: bool = Fal
     dropped = dropped_path(out)
     _refuse_output(out, dropped, (*sources, *how.get("valid", ()), *how.get("test", ())), overwrite)
     as_json = out.suffix.lower() == ".jsonl"
-    with new_file(dropped) as leavings, new_file(out) as remains:
+    with atomic_file(dropped) as leavings, atomic_file(out) as remains:
         count = 0
 
         def leave(pair: RawPair, check: str, message: str) -> None:
@@ -67,7 +67,7 @@ def fix(sources: Sequence[str | Path], out: str | Path, *, overwrite: bool = Fal
             leavings.write(_dropped_line(pair, check, message, as_json))
 
         if not as_json:
-            leavings.write(b"source place\ttarget place\tcheck\tmessage\tsource\ttarget\n")
+            leavings.write(b"source location\ttarget location\tcheck\tmessage\tsource\ttarget\n")
         examination = examine(sources, on_dropped=leave, **how)
         if not examination.report.usable:
             reasons = ", ".join(f"{name} {number:,}" for name, number in examination.report.counts.items() if number)
@@ -78,7 +78,7 @@ def fix(sources: Sequence[str | Path], out: str | Path, *, overwrite: bool = Fal
             )
         for pair in examination.pairs():
             remains.write(_line(pair, as_json))
-    return Fixed(examination, out, dropped, count)
+    return FixResult(examination, out, dropped, count)
 
 
 def _refuse_output(out: Path, dropped: Path, inputs: Sequence[str | Path], overwrite: bool) -> None:
@@ -100,9 +100,9 @@ def _line(pair: SentencePair, as_json: bool) -> bytes:
 
 
 def _dropped_line(pair: RawPair, check: str, message: str, as_json: bool) -> bytes:
-    places = (str(pair.source_place), str(pair.target_place))
+    places = (str(pair.source_location), str(pair.target_location))
     if as_json:
-        names = ("source_place", "target_place", "check", "message", "source", "target")
+        names = ("source_location", "target_location", "check", "message", "source", "target")
         return _json_line(dict(zip(names, (*places, check, message, pair.source, pair.target), strict=True)))
     cells = (*places, check, message, pair.source, pair.target)
     return ("\t".join(clean(cell).text for cell in cells) + "\n").encode("utf-8", "backslashreplace")

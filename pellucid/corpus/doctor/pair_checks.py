@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple
 
 from pellucid.corpus.config import DataConfig
-from pellucid.corpus.doctor.profile import Profile, SideProfile
+from pellucid.corpus.doctor.profile import CorpusProfile, SideProfile
 from pellucid.corpus.doctor.report import excerpt
 
-__all__ = ["LIMITS", "SUSPICIONS", "Finding", "Measure", "mojibake_in"]
+__all__ = ["DROP_CHECKS", "WARN_CHECKS", "CheckContext", "Finding", "mojibake_in"]
 
 Side = Literal["source", "target"]
 
@@ -24,14 +24,14 @@ class Finding(NamedTuple):
     message: str
 
 
-class Measure(NamedTuple):
+class CheckContext(NamedTuple):
     """What a pair is measured by: the user's limits, and what is usual in the text."""
 
     limits: DataConfig
-    usual: Profile
+    profile: CorpusProfile
 
 
-def blank(source: str, target: str, measure: Measure) -> Finding | None:
+def blank(source: str, target: str, context: CheckContext) -> Finding | None:
     """Find an empty side."""
     if source and target:
         return None
@@ -41,27 +41,27 @@ def blank(source: str, target: str, measure: Measure) -> Finding | None:
     return Finding(side, f"the {side} is blank, its partner is {excerpt(source or target)}")
 
 
-def too_long(source: str, target: str, measure: Measure) -> Finding | None:
+def too_long(source: str, target: str, context: CheckContext) -> Finding | None:
     """Find a side longer than the limit."""
-    most = measure.limits.max_characters
+    most = context.limits.max_characters
     if len(source) <= most and len(target) <= most:
         return None
     side: Side = "source" if len(source) >= len(target) else "target"
     return Finding(side, f"{max(len(source), len(target)):,} characters, at most {most:,} are taken")
 
 
-def too_short(source: str, target: str, measure: Measure) -> Finding | None:
+def too_short(source: str, target: str, context: CheckContext) -> Finding | None:
     """Find a side shorter than the limit."""
-    least = measure.limits.min_characters
+    least = context.limits.min_characters
     if len(source) >= least and len(target) >= least:
         return None
     return Finding("source" if len(source) < least else "target", f"{excerpt(source)} and {excerpt(target)}")
 
 
-def length_ratio(source: str, target: str, measure: Measure) -> Finding | None:
+def length_ratio(source: str, target: str, context: CheckContext) -> Finding | None:
     """Find a side far longer than its partner lets expect."""
-    ratio = (len(target) + 10) / (measure.usual.ratio * len(source) + 10)
-    most = measure.limits.max_ratio
+    ratio = (len(target) + 10) / (context.profile.ratio * len(source) + 10)
+    most = context.limits.max_ratio
     if 1 / most <= ratio <= most:
         return None
     side: Side = "target" if ratio > 1 else "source"
@@ -73,9 +73,9 @@ def length_ratio(source: str, target: str, measure: Measure) -> Finding | None:
     )
 
 
-def swapped(source: str, target: str, measure: Measure) -> Finding | None:
+def swapped(source: str, target: str, context: CheckContext) -> Finding | None:
     """Find a pair whose sides stand in each other's place, by script or by common words."""
-    ours, theirs = measure.usual.source, measure.usual.target
+    ours, theirs = context.profile.source, context.profile.target
     if ours.letters is None or theirs.letters is None:
         return None
     if ours.script == theirs.script:
@@ -89,25 +89,25 @@ def swapped(source: str, target: str, measure: Measure) -> Finding | None:
     return Finding("source", f"{excerpt(source)} and {excerpt(target)} stand in each other's place")
 
 
-def copy(source: str, target: str, measure: Measure) -> Finding | None:
+def copy(source: str, target: str, context: CheckContext) -> Finding | None:
     """Find two sides that are the same text."""
     return Finding("source", f"both sides are {excerpt(source)}") if source == target else None
 
 
-def script(source: str, target: str, measure: Measure) -> Finding | None:
+def script(source: str, target: str, context: CheckContext) -> Finding | None:
     """Find a side that is not in its script, but for short names that stay as they are."""
-    usual = measure.usual
+    profile = context.profile
     if source != target:
-        if message := _wrong_script(source, usual.source, usual):
+        if message := _wrong_script(source, profile.source, profile):
             return Finding("source", message)
-        if message := _wrong_script(target, usual.target, usual):
+        if message := _wrong_script(target, profile.target, profile):
             return Finding("target", message)
     return None
 
 
-def language(source: str, target: str, measure: Measure) -> Finding | None:
+def language(source: str, target: str, context: CheckContext) -> Finding | None:
     """Find a side that has common words of the other side's language, and none of its own."""
-    ours, theirs = measure.usual.source, measure.usual.target
+    ours, theirs = context.profile.source, context.profile.target
     if not ours.markers or not theirs.markers or source == target:
         return None
     if _speaks(source, ours, theirs):
@@ -117,7 +117,7 @@ def language(source: str, target: str, measure: Measure) -> Finding | None:
     return None
 
 
-def mojibake(source: str, target: str, measure: Measure) -> Finding | None:
+def mojibake(source: str, target: str, context: CheckContext) -> Finding | None:
     """Find what is left of text decoded in the wrong way."""
     for side, text in _sides(source, target):
         if found := mojibake_in(text):
@@ -133,7 +133,7 @@ def mojibake_in(text: str) -> str:
     return match[0] if match else ""
 
 
-def number(source: str, target: str, measure: Measure) -> Finding | None:
+def number(source: str, target: str, context: CheckContext) -> Finding | None:
     """Find sides whose digits differ."""
     if _DIGIT.search(source) is None and _DIGIT.search(target) is None:
         return None
@@ -155,21 +155,21 @@ def number(source: str, target: str, measure: Measure) -> Finding | None:
     return Finding("source" if only_source else "target", "; ".join(said))
 
 
-def url(source: str, target: str, measure: Measure) -> Finding | None:
+def url(source: str, target: str, context: CheckContext) -> Finding | None:
     """Find sides whose web and mail addresses differ."""
     if not ("://" in source or "://" in target or "@" in source or "@" in target or "www." in source):
         return None
     return _difference(_URL, source, target)
 
 
-def placeholder(source: str, target: str, measure: Measure) -> Finding | None:
+def placeholder(source: str, target: str, context: CheckContext) -> Finding | None:
     """Find sides whose placeholders or tags differ."""
     if _PLACEHOLDER_START.search(source) is None and _PLACEHOLDER_START.search(target) is None:
         return None
     return _difference(_PLACEHOLDER, source, target)
 
 
-def punctuation(source: str, target: str, measure: Measure) -> Finding | None:
+def punctuation(source: str, target: str, context: CheckContext) -> Finding | None:
     """Find sides that end differently."""
     if _END.get(source[-1]) == _END.get(target[-1]) is not None:
         return None
@@ -183,9 +183,9 @@ def punctuation(source: str, target: str, measure: Measure) -> Finding | None:
     return None
 
 
-PairCheck = Callable[[str, str, Measure], Finding | None]
+PairCheck = Callable[[str, str, CheckContext], Finding | None]
 
-LIMITS: Mapping[str, PairCheck] = {
+DROP_CHECKS: Mapping[str, PairCheck] = {
     "blank": blank,
     "too-long": too_long,
     "swapped": swapped,
@@ -193,7 +193,7 @@ LIMITS: Mapping[str, PairCheck] = {
 }
 """Checks that leave a pair out by themselves, the most telling first."""
 
-SUSPICIONS: Mapping[str, PairCheck] = {
+WARN_CHECKS: Mapping[str, PairCheck] = {
     "too-short": too_short,
     "copy": copy,
     "mojibake": mojibake,
@@ -251,12 +251,12 @@ def _speaks(text: str, own: SideProfile, other: SideProfile) -> bool:
     return sum(word in other.markers for word in words) >= 3
 
 
-def _wrong_script(text: str, side: SideProfile, usual: Profile) -> str:
+def _wrong_script(text: str, side: SideProfile, profile: CorpusProfile) -> str:
     if side.letters is not None and side.letters.search(text) is None:
         letters = len(_LETTER.findall(text))
         return f"no {side.script} letter in {excerpt(text)}" if letters >= _FEW_LETTERS else ""
-    if not text.isascii() and usual.foreign.search(text):
-        foreign, letters = len(usual.foreign.findall(text)), len(_LETTER.findall(text))
+    if not text.isascii() and profile.foreign.search(text):
+        foreign, letters = len(profile.foreign.findall(text)), len(_LETTER.findall(text))
         return (
             f"{foreign} of {letters} letters are of another script in {excerpt(text)}" if 3 * foreign > letters else ""
         )

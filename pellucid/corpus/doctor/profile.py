@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pellucid.corpus.scripts import SCRIPTS, count_scripts, letters_of, script_of_language
+from pellucid.corpus.scripts import SCRIPTS, count_scripts, letter_pattern, script_of_language
 
-__all__ = ["Profile", "SideProfile", "learn_profile"]
+__all__ = ["CorpusProfile", "SideProfile", "learn_profile"]
 
 _MARKERS = 60  # words that tell the one language from the other
 _FEWEST_FOR_MARKERS = 200  # pairs; below, chance makes markers
@@ -31,7 +31,7 @@ class SideProfile:
 
 
 @dataclass(frozen=True)
-class Profile:
+class CorpusProfile:
     """What is usual in a text.
 
     Args:
@@ -49,7 +49,7 @@ class Profile:
 
 def learn_profile(
     sources: Sequence[str], targets: Sequence[str], source_lang: str | None = None, target_lang: str | None = None
-) -> Profile:
+) -> CorpusProfile:
     """Learn what is usual from a sample of pairs; a language that the user named outweighs the sample.
 
     Args:
@@ -68,15 +68,15 @@ def learn_profile(
     ours = {script for script in (source_script, target_script, "Latin") if script}
     if "Kana" in ours:
         ours.add("Han")
-    foreign = letters_of(*(script for script in SCRIPTS if script not in ours))
-    return Profile(ratio, _side(source_script, source_markers), _side(target_script, target_markers), foreign)
+    foreign = letter_pattern(*(script for script in SCRIPTS if script not in ours))
+    return CorpusProfile(ratio, _side(source_script, source_markers), _side(target_script, target_markers), foreign)
 
 
 def _side(script: str | None, markers: frozenset[str]) -> SideProfile:
     if script is None:
         return SideProfile(None, None, markers)
     # Japanese is written in both; a sentence may have no kana.
-    return SideProfile(script, letters_of("Kana", "Han") if script == "Kana" else letters_of(script), markers)
+    return SideProfile(script, letter_pattern("Kana", "Han") if script == "Kana" else letter_pattern(script), markers)
 
 
 def _main_script(texts: Sequence[str]) -> str | None:

@@ -4,18 +4,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pellucid.corpus.counts import counted
 from pellucid.corpus.doctor.checks import CHECKS, Level
-from pellucid.corpus.pairs import Place
+from pellucid.corpus.pairs import Location
+from pellucid.plurals import pluralize
 
-__all__ = ["DoctorReport", "Problem", "Tally", "excerpt", "problem_lines"]
+__all__ = ["DoctorReport", "IssueLog", "ReportedIssue", "excerpt", "issue_lines"]
 
 _ORDER = {check: position for position, check in enumerate(CHECKS)}
 _SHOWN = 3  # examples of a check in the readable report; the JSON form has more
 
 
 @dataclass(frozen=True)
-class Problem:
+class ReportedIssue:
     """One fault at one place."""
 
     check: str
@@ -53,15 +53,15 @@ class DoctorReport:
     files: tuple[str, ...]
     pairs: int
     usable: int
-    problems: tuple[Problem, ...]
+    issues: tuple[ReportedIssue, ...]
     counts: dict[str, int]
     languages: tuple[str | None, str | None] = (None, None)
     languages_from: str = ""
 
     @property
-    def refusals(self) -> tuple[Problem, ...]:
+    def errors(self) -> tuple[ReportedIssue, ...]:
         """The problems for which training refuses the text."""
-        return tuple(problem for problem in self.problems if problem.level == "error")
+        return tuple(problem for problem in self.issues if problem.level == "error")
 
     def as_dict(self) -> dict[str, object]:
         """Return the form of `doctor --json`, made of dicts, lists, numbers and strings."""
@@ -69,7 +69,7 @@ class DoctorReport:
             "files": list(self.files),
             "pairs": self.pairs,
             "usable": self.usable,
-            "problems": [problem.as_dict() for problem in self.problems],
+            "issues": [problem.as_dict() for problem in self.issues],
             "counts": dict(self.counts),
         }
 
@@ -79,14 +79,16 @@ class DoctorReport:
         Args:
             shown: examples of each check; 0 gives one line a check.
         """
-        lines = [f"{counted(len(self.files), 'file')}, {counted(self.pairs, 'pair')}, {self.usable:,} usable"]
+        lines = [f"{pluralize(len(self.files), 'file')}, {pluralize(self.pairs, 'pair')}, {self.usable:,} usable"]
         if any(self.languages):
             source, target = (code or "unknown" for code in self.languages)
             lines[0] += f"; {source} → {target} ({self.languages_from})"
-        return [*lines, *problem_lines(self.problems, self.counts, shown)]
+        return [*lines, *issue_lines(self.issues, self.counts, shown)]
 
 
-def problem_lines(problems: Sequence[Problem], counts: Mapping[str, int], shown: int, noun: str = "pair") -> list[str]:
+def issue_lines(
+    issues: Sequence[ReportedIssue], counts: Mapping[str, int], shown: int, noun: str = "pair"
+) -> list[str]:
     """Return what was found for people, a paragraph a check.
 
     Args:
@@ -95,8 +97,8 @@ def problem_lines(problems: Sequence[Problem], counts: Mapping[str, int], shown:
         shown: examples of each check; 0 gives one line a check.
         noun: what is counted.
     """
-    by_check: dict[str, list[Problem]] = {}
-    for problem in problems:
+    by_check: dict[str, list[ReportedIssue]] = {}
+    for problem in issues:
         by_check.setdefault(problem.check, []).append(problem)
     lines = [] if by_check else ["nothing to report"]
     for check, found in by_check.items():
@@ -115,22 +117,24 @@ def problem_lines(problems: Sequence[Problem], counts: Mapping[str, int], shown:
 
 
 @dataclass
-class Tally:
+class IssueLog:
     """Counts everything, keeps the first few: memory does not grow with the number of faults."""
 
     level_of: Callable[[str], Level]
     examples: int = 20
     counts: Counter[str] = field(default_factory=Counter)
-    _problems: dict[str, list[Problem]] = field(default_factory=dict)
+    _problems: dict[str, list[ReportedIssue]] = field(default_factory=dict)
 
-    def note(self, check: str, place: Place, message: str, count: int = 1) -> None:
+    def note(self, check: str, location: Location, message: str, count: int = 1) -> None:
         """Count a fault, and keep it as an example if there are few yet."""
         self.counts[check] += count
         kept = self._problems.setdefault(check, [])
         if len(kept) < self.examples:
-            kept.append(Problem(check, self.level_of(check), place.file, place.line, message, CHECKS[check].hint))
+            kept.append(
+                ReportedIssue(check, self.level_of(check), location.file, location.line, message, CHECKS[check].hint)
+            )
 
-    def problems(self) -> tuple[Problem, ...]:
+    def issues(self) -> tuple[ReportedIssue, ...]:
         """Return the examples, worst level first, then in the order of the table."""
         levels = {"error": 0, "drop": 1, "warn": 2}
         checks = sorted(self._problems, key=lambda check: (levels[self.level_of(check)], _ORDER[check]))
@@ -153,4 +157,4 @@ def _said(level: Level, count: int, check: str, noun: str) -> str:
     if not count:  # lines that were paired anew
         return f"mended; {meaning}"
     outcome: dict[Level, str] = {"error": "refused", "drop": "left out", "warn": "reported"}
-    return f"{counted(count, noun)} {outcome[level]}; {meaning}"
+    return f"{pluralize(count, noun)} {outcome[level]}; {meaning}"

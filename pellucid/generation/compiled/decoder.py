@@ -17,21 +17,21 @@ from numpy.typing import NDArray
 
 from pellucid.errors import UserError
 from pellucid.generation.compiled.kernel import run
-from pellucid.generation.compiled.packing import Precision, filled_up
-from pellucid.generation.compiled.program import Program, compiled
-from pellucid.lanes import LANES, new_rows
-from pellucid.meeting import new_meeting
+from pellucid.generation.compiled.packing import Precision, round_up
+from pellucid.generation.compiled.program import Program, compile_model
+from pellucid.kernels.barrier import create_barrier
+from pellucid.kernels.simd import LANES, aligned_zeros
 from pellucid.models.decoder_only import DecoderOnly
 
-__all__ = ["CompiledDecoder", "compiled_at_first_use"]
+__all__ = ["CompiledDecoder", "compile_at_first_use"]
 
 _FIRST_ROOM = 256  # tokens
 _SHARED_FROM = 4_000_000  # bytes of weights; below it a second thread costs more than it brings
 
 
-def compiled_at_first_use(model: DecoderOnly, precision: Precision) -> Callable[[], CompiledDecoder]:
+def compile_at_first_use(model: DecoderOnly, precision: Precision) -> Callable[[], CompiledDecoder]:
     """Return what makes decoders of a model, each with a memory of its own; the first one asked for compiles it."""
-    program = cache(lambda: compiled(model, precision))
+    program = cache(lambda: compile_model(model, precision))
     return lambda: CompiledDecoder(program())
 
 
@@ -49,22 +49,22 @@ class CompiledDecoder:
         lengths: tokens read, of each text.
     """
 
-    most_sequences = None
+    max_batch_size = None
 
     def __init__(self, program: Program, threads: int | None = None) -> None:
         self.lengths: list[int] = []
         self._program = program
-        self._arena = new_rows(len(program.arena))
+        self._arena = aligned_zeros(len(program.arena))
         self._arena[:] = program.arena
         place, length = program.logits
         self._logits = self._arena[place : place + length * program.tokens].reshape(-1, length)
         small = program.weight_bytes < _SHARED_FROM
         self.threads = threads or (1 if small else torch.get_num_threads())
         self._others = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
-        self._meeting = new_meeting()
+        self._meeting = create_barrier()
         self._slots: list[int] = []  # where each text's keys and values are in the cache
-        self._cache = new_rows(0, *program.cache_shape[:-1], 0, program.cache_shape[-1])
-        self._scores = new_rows(self.threads, 0)
+        self._cache = aligned_zeros(0, *program.cache_shape[:-1], 0, program.cache_shape[-1])
+        self._scores = aligned_zeros(self.threads, 0)
         self._table = program.table(0)
 
     @property
@@ -178,10 +178,10 @@ class CompiledDecoder:
         if texts <= len(self._cache) and tokens <= room:
             return
         if tokens > room:
-            room = filled_up(max(_FIRST_ROOM, tokens, min(2 * room, self.context)), LANES)
-            self._scores, self._table = new_rows(self.threads, room), self._program.table(room)
+            room = round_up(max(_FIRST_ROOM, tokens, min(2 * room, self.context)), LANES)
+            self._scores, self._table = aligned_zeros(self.threads, room), self._program.table(room)
         blocks, two, kv_heads, length = self._program.cache_shape
-        cache = new_rows(texts, blocks, two, kv_heads, room, length)
+        cache = aligned_zeros(texts, blocks, two, kv_heads, room, length)
         old = self._cache[:texts]
         cache[: len(old), :, :, :, : old.shape[4]] = old
         self._cache = cache

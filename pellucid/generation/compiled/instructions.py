@@ -19,7 +19,7 @@ from numba import types
 from numba.core import cgutils
 
 from pellucid.generation.compiled.packing import BFLOAT16, BLOCK, FLOAT32, INT8, ROWS
-from pellucid.lanes import (
+from pellucid.kernels.simd import (
     LANES,
     ROW_BYTES,
     Builder,
@@ -28,20 +28,20 @@ from pellucid.lanes import (
     Int32,
     Ints,
     Value,
+    allocate_vectors,
     broadcast,
     constant,
-    exponential,
+    constant_vector,
+    exp,
     instruction,
     lane_sums,
-    largest,
     load,
+    load_broadcast,
+    maximum,
     multiply_add,
     pointer,
     sigmoid,
-    splat,
-    spread,
     store,
-    variables,
 )
 
 __all__ = [
@@ -103,7 +103,7 @@ def product(
         if of == INT8:
             sums = _block_sums(builder, weights, chunks, inputs, scales)
         else:
-            sums = variables(builder, ROWS * count)
+            sums = allocate_vectors(builder, ROWS * count)
             with cgutils.for_range(builder, chunks) as loop:
                 _add_products(builder, of, weights, loop.index, inputs, sums)
         added = lane_sums(builder, [builder.load(place) for place in sums])
@@ -133,13 +133,13 @@ def unpack(typing_context: Any, kind: Any, weights: Any, chunks: Any, scales: An
 
     def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
         _, weights, chunks, scales, factor, out = arguments
-        factors = spread(builder, factor)
+        factors = broadcast(builder, factor)
         with cgutils.for_range(builder, chunks) as loop:
             group = builder.mul(loop.index, constant(ROWS * LANES * _size(of)))
             value = builder.fmul(_weights(builder, of, weights, group), factors)
             if of == INT8:
                 block = builder.udiv(loop.index, constant(BLOCK))
-                value = builder.fmul(value, broadcast(builder, scales, builder.mul(block, constant(4 * ROWS))))
+                value = builder.fmul(value, load_broadcast(builder, scales, builder.mul(block, constant(4 * ROWS))))
             store(builder, value, out, builder.mul(loop.index, constant(ROW_BYTES)))
         return context.get_dummy_value()
 
@@ -160,7 +160,7 @@ def score_keys(
 
     def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
         query, keys, chunks, scale, slope, distance, out = arguments
-        sums = variables(builder, LANES)
+        sums = allocate_vectors(builder, LANES)
         length = builder.mul(chunks, constant(ROW_BYTES))
         with cgutils.for_range(builder, chunks) as loop:
             offset = builder.mul(loop.index, constant(ROW_BYTES))
@@ -170,9 +170,9 @@ def score_keys(
                 builder.store(multiply_add(builder, own, other, builder.load(place)), place)
         products = lane_sums(builder, [builder.load(place) for place in sums])
         steps = ir.Constant(Floats, [float(key) for key in range(LANES)])
-        distances = builder.fsub(spread(builder, distance), steps)
-        penalty = builder.fmul(spread(builder, slope), distances)
-        scores = builder.fsub(builder.fmul(products, spread(builder, scale)), penalty)
+        distances = builder.fsub(broadcast(builder, distance), steps)
+        penalty = builder.fmul(broadcast(builder, slope), distances)
+        scores = builder.fsub(builder.fmul(products, broadcast(builder, scale)), penalty)
         store(builder, scores, out, constant(0))
         return context.get_dummy_value()
 
@@ -186,11 +186,11 @@ def highest(typing_context: Any, scores: Any, chunks: Any) -> Any:
 
     def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
         scores, chunks = arguments
-        (place,) = variables(builder, 1)
+        (place,) = allocate_vectors(builder, 1)
         builder.store(load(builder, scores, constant(0)), place)
         with cgutils.for_range(builder, chunks) as loop:
             vector = load(builder, scores, builder.mul(loop.index, constant(ROW_BYTES)))
-            builder.store(largest(builder, vector, builder.load(place)), place)
+            builder.store(maximum(builder, vector, builder.load(place)), place)
         kind = ir.FunctionType(Float, [Floats])
         reduce = cgutils.get_or_insert_function(builder.module, kind, "llvm.vector.reduce.fmax.v16f32")
         return builder.call(reduce, [builder.load(place)])
@@ -204,11 +204,11 @@ def exponentials(typing_context: Any, scores: Any, chunks: Any, top: Any) -> Any
 
     def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
         scores, chunks, top = arguments
-        (place,) = variables(builder, 1)
-        tops = spread(builder, top)
+        (place,) = allocate_vectors(builder, 1)
+        tops = broadcast(builder, top)
         with cgutils.for_range(builder, chunks) as loop:
             offset = builder.mul(loop.index, constant(ROW_BYTES))
-            weights = exponential(builder, builder.fsub(load(builder, scores, offset), tops))
+            weights = exp(builder, builder.fsub(load(builder, scores, offset), tops))
             store(builder, weights, scores, offset)
             builder.store(builder.fadd(weights, builder.load(place)), place)
         sums = lane_sums(builder, [builder.load(place)])
@@ -230,16 +230,16 @@ def mix_values(typing_context: Any, weights: Any, values: Any, count: Any, chunk
     def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
         weights, values, count, chunks, factor, out = arguments
         length = builder.mul(chunks, constant(ROW_BYTES))
-        factors = spread(builder, factor)
+        factors = broadcast(builder, factor)
         with cgutils.for_range(builder, chunks) as chunk:
             offset = builder.mul(chunk.index, constant(ROW_BYTES))
-            sums = variables(builder, _VALUES_AT_ONCE)
+            sums = allocate_vectors(builder, _VALUES_AT_ONCE)
             with cgutils.for_range(builder, builder.udiv(count, constant(_VALUES_AT_ONCE))) as loop:
                 first = builder.mul(loop.index, constant(_VALUES_AT_ONCE))
                 for n, place in enumerate(sums):
                     number = builder.add(first, constant(n))
                     value = load(builder, values, builder.add(offset, builder.mul(length, number)))
-                    weight = broadcast(builder, weights, builder.mul(number, constant(4)))
+                    weight = load_broadcast(builder, weights, builder.mul(number, constant(4)))
                     builder.store(multiply_add(builder, weight, value, builder.load(place)), place)
             a, b, c, d = (builder.load(place) for place in sums)
             total = builder.fadd(builder.fadd(a, b), builder.fadd(c, d))
@@ -286,14 +286,14 @@ def bend(typing_context: Any, how: Any, numbers: Any, chunks: Any) -> Any:
             offset = builder.mul(loop.index, constant(ROW_BYTES))
             x = load(builder, numbers, offset)
             if kind == RELU:
-                bent = largest(builder, x, splat(0))
+                bent = maximum(builder, x, constant_vector(0))
             elif kind == GELU:
-                size = largest(builder, x, builder.fneg(x))
+                size = maximum(builder, x, builder.fneg(x))
                 lost = builder.fmul(size, _normal_tail(builder, size))
-                bent = builder.fsub(largest(builder, x, splat(0)), lost)
+                bent = builder.fsub(maximum(builder, x, constant_vector(0)), lost)
             else:
-                inner = multiply_add(builder, builder.fmul(x, x), splat(0.044715), splat(1))
-                score = builder.fmul(builder.fmul(x, inner), splat(1.5957691216057308))
+                inner = multiply_add(builder, builder.fmul(x, x), constant_vector(0.044715), constant_vector(1))
+                score = builder.fmul(builder.fmul(x, inner), constant_vector(1.5957691216057308))
                 bent = builder.fmul(x, sigmoid(builder, score))
             store(builder, bent, numbers, offset)
         return context.get_dummy_value()
@@ -303,11 +303,11 @@ def bend(typing_context: Any, how: Any, numbers: Any, chunks: Any) -> Any:
 
 def _block_sums(builder: Builder, weights: Value, chunks: Value, inputs: Sequence[Value], scales: Value) -> list[Value]:
     """Emit sums over blocks of columns, each block's own multiplied by its scale."""
-    totals, sums = variables(builder, ROWS * len(inputs)), variables(builder, ROWS * len(inputs))
+    totals, sums = allocate_vectors(builder, ROWS * len(inputs)), allocate_vectors(builder, ROWS * len(inputs))
     blocks = builder.udiv(builder.add(chunks, constant(BLOCK - 1)), constant(BLOCK))
     with cgutils.for_range(builder, blocks) as block:
         for place in sums:
-            builder.store(splat(0), place)
+            builder.store(constant_vector(0), place)
         first = builder.mul(block.index, constant(BLOCK))
         left = builder.sub(chunks, first)
         many = builder.select(builder.icmp_unsigned("<", left, constant(BLOCK)), left, constant(BLOCK))
@@ -315,7 +315,7 @@ def _block_sums(builder: Builder, weights: Value, chunks: Value, inputs: Sequenc
             _add_products(builder, INT8, weights, builder.add(first, loop.index), inputs, sums)
         own = builder.add(scales, builder.mul(block.index, constant(4 * ROWS)))
         for row in range(ROWS):
-            scale = broadcast(builder, own, constant(4 * row))
+            scale = load_broadcast(builder, own, constant(4 * row))
             for place, total in zip(sums[row::ROWS], totals[row::ROWS], strict=True):
                 builder.store(multiply_add(builder, builder.load(place), scale, builder.load(total)), total)
     return totals
@@ -341,12 +341,14 @@ def _normal_tail(builder: Builder, x: Value) -> Value:
     Source:
         Abramowitz & Stegun 1964, 7.1.26, for erf(x / √2).
     """
-    t = builder.fdiv(splat(1), multiply_add(builder, x, splat(0.3275911 * _SQRT_HALF), splat(1)))
-    polynomial = splat(_TAIL[0])
+    t = builder.fdiv(
+        constant_vector(1), multiply_add(builder, x, constant_vector(0.3275911 * _SQRT_HALF), constant_vector(1))
+    )
+    polynomial = constant_vector(_TAIL[0])
     for coefficient in _TAIL[1:]:
-        polynomial = multiply_add(builder, polynomial, t, splat(coefficient))
-    density = exponential(builder, builder.fmul(builder.fmul(x, x), splat(-0.5)))
-    return builder.fmul(builder.fmul(builder.fmul(polynomial, t), splat(0.5)), density)
+        polynomial = multiply_add(builder, polynomial, t, constant_vector(coefficient))
+    density = exp(builder, builder.fmul(builder.fmul(x, x), constant_vector(-0.5)))
+    return builder.fmul(builder.fmul(builder.fmul(polynomial, t), constant_vector(0.5)), density)
 
 
 def _size(kind: int) -> int:

@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from pellucid import lanes, meeting
 from pellucid.generation.compiled import instructions, packing
 from pellucid.generation.compiled.instructions import (
     GELU,
@@ -26,9 +25,10 @@ from pellucid.generation.compiled.instructions import (
     unpack,
 )
 from pellucid.generation.compiled.packing import BFLOAT16, BLOCK, FLOAT32, INT8, ROWS
-from pellucid.kernels import kernel_using
-from pellucid.lanes import LANES
-from pellucid.meeting import meet
+from pellucid.kernels import barrier, simd
+from pellucid.kernels.barrier import wait_at_barrier
+from pellucid.kernels.compilation import kernel_using
+from pellucid.kernels.simd import LANES
 
 __all__ = [
     "ADD_CODES",
@@ -53,7 +53,7 @@ ID, TEXT, POSITION = range(3)  # columns of what says which tokens
 _TOKENS = 4  # at once in a product
 _NEVER = -1e30  # score of a key that may not be looked at: its weight is exactly 0
 
-_using = kernel_using(lanes, meeting, packing, instructions)
+_using = kernel_using(simd, barrier, packing, instructions)
 
 
 @_using
@@ -331,4 +331,4 @@ def run(
             add_codes(step, arena, table, tokens, thread, threads)
         elif wanted:
             multiply(step, arena, count - wanted, wanted, thread, threads)
-        meet(place, threads)
+        wait_at_barrier(place, threads)

@@ -11,7 +11,7 @@ import numpy
 import torch
 from numpy.typing import NDArray
 
-from pellucid.lanes import LANES, new_rows
+from pellucid.kernels.simd import LANES, aligned_zeros
 
 __all__ = [
     "BFLOAT16",
@@ -22,8 +22,8 @@ __all__ = [
     "ROWS",
     "PackedMatrix",
     "Precision",
-    "filled_up",
     "pack",
+    "round_up",
 ]
 
 Precision: TypeAlias = Literal["float32", "bfloat16", "int8"]
@@ -68,7 +68,7 @@ def pack(weight: torch.Tensor, precision: Precision) -> PackedMatrix:
     rounded to the nearest multiple of it; the arithmetic stays in float32.
     """
     rows, columns = weight.shape
-    groups, chunks = filled_up(rows, ROWS) // ROWS, filled_up(columns, LANES) // LANES
+    groups, chunks = round_up(rows, ROWS) // ROWS, round_up(columns, LANES) // LANES
     scales = numpy.empty((groups, 0, ROWS), numpy.float32)
     if precision == "int8":
         numbers, scale = _eight_bits(weight)
@@ -77,7 +77,7 @@ def pack(weight: torch.Tensor, precision: Precision) -> PackedMatrix:
         scales = scales.reshape(groups, ROWS, -1).transpose(0, 2, 1)
     else:
         numbers = weight.bfloat16().view(torch.int16) if precision == "bfloat16" else weight
-    packed = new_rows(groups, chunks * ROWS * LANES, dtype=_STORED[precision])
+    packed = aligned_zeros(groups, chunks * ROWS * LANES, dtype=_STORED[precision])
     wide = numpy.zeros((groups * ROWS, chunks * LANES), packed.dtype)
     wide[:rows, :columns] = numbers.numpy()
     shaped = packed.reshape(groups, chunks, ROWS, LANES)
@@ -89,13 +89,13 @@ def _eight_bits(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Return a matrix's numbers, int8 [rows columns], and the scales of its blocks, [rows blocks]."""
     rows, columns = weight.shape
     width = BLOCK * LANES
-    blocks = torch.nn.functional.pad(weight, (0, filled_up(columns, width) - columns)).view(rows, -1, width)
-    largest = blocks.abs().amax(dim=2, keepdim=True)
-    scales = torch.where(largest > 0, largest / _LARGEST, 1.0)
+    blocks = torch.nn.functional.pad(weight, (0, round_up(columns, width) - columns)).view(rows, -1, width)
+    maximum = blocks.abs().amax(dim=2, keepdim=True)
+    scales = torch.where(maximum > 0, maximum / _LARGEST, 1.0)
     numbers = (blocks / scales).round().to(torch.int8)
     return numbers.view(rows, -1)[:, :columns], scales[:, :, 0]
 
 
-def filled_up(size: int, multiple: int) -> int:
+def round_up(size: int, multiple: int) -> int:
     """Return the next multiple."""
     return -(-size // multiple) * multiple

@@ -11,17 +11,17 @@ from torch import Tensor, nn
 
 from pellucid.generation.compiled import kernel
 from pellucid.generation.compiled.instructions import GELU, GELU_TANH, RELU
-from pellucid.generation.compiled.packing import ROWS, PackedMatrix, Precision, filled_up, pack
-from pellucid.lanes import LANES, new_rows
+from pellucid.generation.compiled.packing import ROWS, PackedMatrix, Precision, pack, round_up
+from pellucid.kernels.simd import LANES, aligned_zeros
 from pellucid.layers.attention import Attention
 from pellucid.layers.block import PostNorm, PreNorm, SelfAttentionBlock
 from pellucid.layers.feed_forward import FeedForward, GatedFeedForward
 from pellucid.layers.norms import RMSNorm
-from pellucid.layers.positions import LearnedCodes, LinearBias, SinusoidalCodes, sinusoids
+from pellucid.layers.positions import AlibiBias, LearnedEncoding, SinusoidalEncoding, sinusoids
 from pellucid.layers.rotary import Rotary
 from pellucid.models.decoder_only import DecoderOnly
 
-__all__ = ["Program", "Rows", "compiled"]
+__all__ = ["ArenaRows", "Program", "compile_model"]
 
 OPERANDS = 13
 _ACTIVATIONS: dict[tuple[type[nn.Module], str], int] = {
@@ -31,7 +31,7 @@ _ACTIVATIONS: dict[tuple[type[nn.Module], str], int] = {
 }
 
 
-class Rows(NamedTuple):
+class ArenaRows(NamedTuple):
     """Rows of the arena, one a token: their place and their length, in numbers."""
 
     place: int
@@ -58,7 +58,7 @@ class Program(NamedTuple):
     numbers: NDArray[numpy.float32]
     arena: NDArray[numpy.float32]
     matrices: Sequence[PackedMatrix]
-    logits: Rows
+    logits: ArenaRows
     cache_shape: tuple[int, int, int, int]
     table: Callable[[int], NDArray[numpy.float32]]
     vocab_size: int
@@ -71,7 +71,7 @@ class Program(NamedTuple):
         return sum(matrix.weights.nbytes + matrix.scales.nbytes for matrix in self.matrices)
 
 
-def compiled(model: DecoderOnly, precision: Precision = "int8", tokens: int = 32) -> Program:
+def compile_model(model: DecoderOnly, precision: Precision = "int8", tokens: int = 32) -> Program:
     """Write the program of a model.
 
     Args:
@@ -97,16 +97,16 @@ class _Writer:
         self.size = 0
         self.learned: list[tuple[int, NDArray[numpy.float32]]] = []
         config = model.config
-        width = filled_up(config.d_model, LANES)
-        self.head = filled_up(config.head_width, LANES)
-        projected, hidden = (config.n_heads + 2 * config.kv_heads) * self.head, 2 * filled_up(config.d_ff, LANES)
+        width = round_up(config.d_model, LANES)
+        self.head = round_up(config.head_width, LANES)
+        projected, hidden = (config.n_heads + 2 * config.kv_heads) * self.head, 2 * round_up(config.d_ff, LANES)
         self.zeros = self.reserve(max(width, projected, hidden, model.vocab_size))
         self.stream = self.rows(width)
         self.normed = self.rows(width)
         self.projected = self.rows(projected)
-        self.mixed = self.rows(config.n_heads * self.head)
+        self.head_output = self.rows(config.n_heads * self.head)
         self.hidden = self.rows(hidden)
-        self.logits = self.rows(filled_up(model.vocab_size, LANES))
+        self.logits = self.rows(round_up(model.vocab_size, LANES))
 
     def written(self) -> Program:
         model, config = self.model, self.model.config
@@ -115,7 +115,7 @@ class _Writer:
         output = embedding if tied else self.packed(model.output_embedding.weight)
         scales, address, chunks = self.learn(embedding.scales.ravel()), embedding.weights.ctypes.data, embedding.chunks
         self.add((kernel.EMBED, embedding.kind, address, chunks, scales, *self.stream), model.embedding.scale)
-        if isinstance(model.codes, LearnedCodes | SinusoidalCodes):
+        if isinstance(model.position_encoding, LearnedEncoding | SinusoidalEncoding):
             self.add((kernel.ADD_CODES, *self.stream))
         for number, block in enumerate(model.blocks()):
             self.block(number, block)
@@ -127,7 +127,7 @@ class _Writer:
         steps = numpy.zeros((len(self.steps), OPERANDS), numpy.int64)
         for place, step in enumerate(self.steps):
             steps[place, : len(step)] = step
-        arena = new_rows(self.size)
+        arena = aligned_zeros(self.size)
         for place, values in self.learned:
             arena[place : place + len(values)] = values
         shape = (config.n_layers, 2, config.kv_heads, self.head)
@@ -146,10 +146,10 @@ class _Writer:
         )
 
     def block(self, number: int, block: SelfAttentionBlock) -> None:
-        self.around(block.around_self_attention, lambda x: self.attention(number, block.self_attention, x))
-        self.around(block.around_feed_forward, lambda x: self.feed_forward(block.feed_forward, x))
+        self.around(block.self_attention_residual, lambda x: self.attention(number, block.self_attention, x))
+        self.around(block.feed_forward_residual, lambda x: self.feed_forward(block.feed_forward, x))
 
-    def around(self, residual: PreNorm, part: Callable[[Rows], None]) -> None:
+    def around(self, residual: PreNorm, part: Callable[[ArenaRows], None]) -> None:
         if isinstance(residual, PostNorm):
             part(self.stream)
             self.norm(residual.norm, self.stream, self.stream)
@@ -157,7 +157,7 @@ class _Writer:
             self.norm(residual.norm, self.stream, self.normed)
             part(self.normed)
 
-    def attention(self, number: int, attention: Attention, x: Rows) -> None:
+    def attention(self, number: int, attention: Attention, x: ArenaRows) -> None:
         heads, kv_heads, rows = attention.n_heads, attention.n_kv_heads, self.projected
         parts = (attention.query, heads), (attention.key, kv_heads), (attention.value, kv_heads)
         weight = torch.cat([self.head_rows(part.weight, count) for part, count in parts])
@@ -166,32 +166,37 @@ class _Writer:
         key, value = rows.place + heads * self.head, rows.place + (heads + kv_heads) * self.head
         if isinstance(attention.query_norm, RMSNorm) and isinstance(attention.key_norm, RMSNorm):
             self.head_norm(attention.query_norm, heads, rows)
-            self.head_norm(attention.key_norm, kv_heads, Rows(key, rows.length))
-        if isinstance(attention.turn, Rotary):
+            self.head_norm(attention.key_norm, kv_heads, ArenaRows(key, rows.length))
+        if isinstance(attention.rotate, Rotary):
             self.add((kernel.TURN, *rows, heads + kv_heads, self.head))
         self.add((kernel.REMEMBER, number, key, value, rows.length))
         bias_of = attention.score_bias
-        slopes = self.learn_vector(bias_of.slopes) if isinstance(bias_of, LinearBias) else self.zeros
+        slopes = self.learn_vector(bias_of.slopes) if isinstance(bias_of, AlibiBias) else self.zeros
         scale = attention.d_head**-0.5
-        self.add((kernel.ATTEND, number, heads, *rows, slopes, *self.mixed), scale)
+        self.add((kernel.ATTEND, number, heads, *rows, slopes, *self.head_output), scale)
         output = self.head_rows(attention.output.weight.T, heads).T
-        self.multiply(self.packed(output), _bias(attention.output), self.mixed, self.stream, self.stream)
+        self.multiply(self.packed(output), _bias(attention.output), self.head_output, self.stream, self.stream)
 
-    def feed_forward(self, part: nn.Module, x: Rows) -> None:
-        chunks = filled_up(self.model.config.d_ff, LANES) // LANES
+    def feed_forward(self, part: nn.Module, x: ArenaRows) -> None:
+        chunks = round_up(self.model.config.d_ff, LANES) // LANES
         if isinstance(part, GatedFeedForward):
-            wide = [_filled_rows(linear.weight, LANES) for linear in (part.gate, part.widen)]
-            bias = [_filled_rows(_bias(linear)[:, None], LANES)[:, 0] for linear in (part.gate, part.widen)]
+            wide = [_filled_rows(linear.weight, LANES) for linear in (part.gate_projection, part.up_projection)]
+            bias = [
+                _filled_rows(_bias(linear)[:, None], LANES)[:, 0]
+                for linear in (part.gate_projection, part.up_projection)
+            ]
             self.multiply(self.packed(torch.cat(wide)), torch.cat(bias), x, None, self.hidden)
             self.add((kernel.GATE, *self.hidden, chunks))
         else:
             assert isinstance(part, FeedForward)
-            self.multiply(self.packed(part.widen.weight), _bias(part.widen), x, None, self.hidden)
+            self.multiply(self.packed(part.up_projection.weight), _bias(part.up_projection), x, None, self.hidden)
             self.add((kernel.BEND, *self.hidden, chunks, _activation(part.activation)))
-        narrow = part.narrow
-        self.multiply(self.packed(narrow.weight), _bias(narrow), self.hidden, self.stream, self.stream)
+        down_projection = part.down_projection
+        self.multiply(
+            self.packed(down_projection.weight), _bias(down_projection), self.hidden, self.stream, self.stream
+        )
 
-    def norm(self, norm: object, x: Rows, out: Rows) -> None:
+    def norm(self, norm: object, x: ArenaRows, out: ArenaRows) -> None:
         width = self.model.config.d_model
         if isinstance(norm, RMSNorm):
             weight = self.learn_vector(norm.weight)
@@ -201,7 +206,7 @@ class _Writer:
             weight, bias = self.learn_vector(norm.weight), self.learn_vector(norm.bias)
             self.add((kernel.LAYER_NORM, *x, 1, 0, width, weight, bias, *out), norm.eps)
 
-    def head_norm(self, norm: RMSNorm, heads: int, x: Rows) -> None:
+    def head_norm(self, norm: RMSNorm, heads: int, x: ArenaRows) -> None:
         weight, width = self.learn_vector(norm.weight), len(norm.weight)
         self.add((kernel.RMS_NORM, *x, heads, self.head, width, weight, self.zeros, *x), norm.epsilon)
 
@@ -209,16 +214,16 @@ class _Writer:
         self,
         matrix: PackedMatrix,
         bias: Tensor | None,
-        x: Rows,
-        base: Rows | None,
-        out: Rows,
+        x: ArenaRows,
+        base: ArenaRows | None,
+        out: ArenaRows,
         operation: int = kernel.MULTIPLY,
     ) -> None:
         """Write out = base + matrix · x + bias; without a base, zeros."""
         shift = self.zeros if bias is None else self.learn(_filled_rows(bias[:, None], ROWS)[:, 0].numpy())
         scales = self.learn(matrix.scales.ravel())
         own = matrix.kind, matrix.weights.ctypes.data, matrix.groups, matrix.chunks, scales, shift
-        self.add((operation, *own, *x, *(base or Rows(self.zeros, 0)), *out))
+        self.add((operation, *own, *x, *(base or ArenaRows(self.zeros, 0)), *out))
 
     def add(self, step: tuple[int, ...], number: float = 0.0) -> None:
         self.steps.append(step)
@@ -237,12 +242,12 @@ class _Writer:
     def learn_vector(self, values: Tensor) -> int:
         return self.learn(values.detach().float().numpy())
 
-    def rows(self, length: int) -> Rows:
-        return Rows(self.reserve(length * self.tokens), length)
+    def rows(self, length: int) -> ArenaRows:
+        return ArenaRows(self.reserve(length * self.tokens), length)
 
     def reserve(self, size: int) -> int:
         place = self.size
-        self.size += filled_up(size, LANES)
+        self.size += round_up(size, LANES)
         return place
 
     def head_rows(self, weight: Tensor, heads: int) -> Tensor:
@@ -251,7 +256,7 @@ class _Writer:
 
 
 def _filled_rows(weight: Tensor, multiple: int) -> Tensor:
-    return nn.functional.pad(weight, (0, 0, 0, filled_up(len(weight), multiple) - len(weight)))
+    return nn.functional.pad(weight, (0, 0, 0, round_up(len(weight), multiple) - len(weight)))
 
 
 def _bias(linear: nn.Linear) -> Tensor:
@@ -267,18 +272,18 @@ def _activation(activation: nn.Module) -> int:
 
 def _table(model: DecoderOnly) -> Callable[[int], NDArray[numpy.float32]]:
     """Return what gives the cosines and sines, or the codes, of so many positions."""
-    turns: Iterator[object] = (block.self_attention.turn for block in model.blocks())
+    turns: Iterator[object] = (block.self_attention.rotate for block in model.blocks())
     rotary = next((turn for turn in chain(turns) if isinstance(turn, Rotary)), None)
-    codes = model.codes
+    codes = model.position_encoding
 
     def table(positions: int) -> NDArray[numpy.float32]:
         places = torch.arange(positions)
         if rotary is not None:
-            angles = places[:, None].double() * rotary.frequencies
+            angles = places[:, None].double() * rotary.rotary_frequencies
             values = torch.cat((angles.cos(), angles.sin()), dim=1)
-        elif isinstance(codes, LearnedCodes):
+        elif isinstance(codes, LearnedEncoding):
             values = codes.weight.detach()[places.clamp(max=len(codes.weight) - 1)]
-        elif isinstance(codes, SinusoidalCodes):
+        elif isinstance(codes, SinusoidalEncoding):
             values = sinusoids(places, codes.d_model)
         else:
             values = torch.zeros(positions, 0)

@@ -1,0 +1,144 @@
+"""Made-up tasks that need one thing each, and readers for them.
+
+recall          k1 v1 k2 v2 … k?: a key is asked for, its value must be named
+successors      every token must name the mark of the one that follows it in a fixed cycle
+two at once     of four values the first less the third must be named
+
+A reader is a decoder-only model that is let look everywhere; the answer is read at the last place, or at every place.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from pellucid.claims.small_models import no_mask, small_decoder, torch_generator
+from pellucid.claims.toy_training import Optimizer, by_adamw, fit
+from pellucid.models.decoder_only import DecoderOnly
+
+__all__ = [
+    "ToyBatch",
+    "ToyTask",
+    "accuracy",
+    "logits_of",
+    "loss_on",
+    "recall",
+    "successors",
+    "train_on_task",
+    "two_at_once",
+]
+
+
+class ToyBatch(NamedTuple):
+    """Texts, and what is to be said at which places: −1 where nothing is."""
+
+    ids: Tensor
+    answers: Tensor
+
+
+ToyTask = Callable[[torch.Generator, int], ToyBatch]
+_KEYS, _VALUES = range(1, 9), 8  # ids of keys; ids of values follow
+
+
+def recall(random: torch.Generator, batch: int, pairs: int = 4, distance: int | None = None) -> ToyBatch:
+    """Return texts of key–value pairs that end with a key; its value is to be named at the end.
+
+    Args:
+        pairs: in a text.
+        distance: how many pairs back the asked one stands, 1 being the last; any if not given.
+    """
+    keys = torch.rand(batch, len(_KEYS), generator=random).argsort(1)[:, :pairs] + 1
+    values = torch.randint(_VALUES, (batch, pairs), generator=random) + 1 + len(_KEYS)
+    asked = (
+        torch.randint(pairs, (batch, 1), generator=random)
+        if distance is None
+        else torch.full((batch, 1), pairs - distance)
+    )
+    ids = torch.cat((torch.stack((keys, values), 2).flatten(1), keys.gather(1, asked)), 1)
+    answers = torch.full_like(ids, -1)
+    answers[:, -1:] = values.gather(1, asked)
+    return ToyBatch(ids, answers)
+
+
+def successors(random: torch.Generator, batch: int) -> ToyBatch:
+    """Return six of eight tokens in any order, each with a mark; each token is to name its successor's mark.
+
+    The successor of token n is n + 1, of the last the first; whether it is there or not, the text has five tokens
+    in a row of the cycle and one more, so that most can be answered.
+    """
+    start = torch.randint(8, (batch, 1), generator=random)
+    tokens = (start + torch.arange(6)) % 8
+    order = torch.rand(batch, 6, generator=random).argsort(1)
+    marks = torch.randint(4, (batch, 6), generator=random)
+    places = order.argsort(1)  # where token n of the run stands
+    # A token and its mark are one symbol: 1 + 4 · token + mark.
+    run = 1 + 4 * tokens + marks
+    ids = run.gather(1, order)
+    answers = torch.full_like(ids, -1)
+    answers.scatter_(1, places[:, :-1], marks[:, 1:] + 1)
+    return ToyBatch(ids, answers)
+
+
+def two_at_once(random: torch.Generator, batch: int) -> ToyBatch:
+    """Return texts of four values and an end; at the end the first less the third, modulo 6, is to be named.
+
+    The other two places hold values too, so that only the places tell what is needed.
+    """
+    values = torch.randint(6, (batch, 4), generator=random)
+    ids = torch.cat((values + 1, torch.full((batch, 1), 7)), 1)
+    answers = torch.full_like(ids, -1)
+    answers[:, -1] = (values[:, 0] - values[:, 2]) % 6 + 1
+    return ToyBatch(ids, answers)
+
+
+def train_on_task(
+    task: ToyTask,
+    seed: int,
+    steps: int,
+    *,
+    change: Callable[[nn.Module], nn.Module] = lambda model: model,
+    batch: int = 64,
+    learning_rate: float = 3e-3,
+    optimizer: Optimizer = by_adamw,
+    vocab_size: int = 40,
+    **choices: object,
+) -> tuple[DecoderOnly, list[float]]:
+    """Train a reader on fresh texts; return it and its losses in nats an answer.
+
+    Args:
+        change: what is done to the fresh model: a variation.
+        optimizer: makes the optimizer from the model and the rate.
+        choices: of the model's configuration.
+    """
+    settings = {"n_layers": 1, "positions": "sinusoidal", "scale_embeddings": True, "activation": "relu", **choices}
+    model = small_decoder(seed, vocab_size=vocab_size, **settings)
+    change(model)
+    random = torch_generator(seed, "texts of a task")
+
+    def loss(step: int) -> Tensor:
+        return loss_on(model, task(random, batch))
+
+    return model, fit(model, loss, steps, learning_rate=learning_rate, optimizer=optimizer)
+
+
+def loss_on(model: nn.Module, batch: ToyBatch) -> Tensor:
+    """Return the mean loss of the answers, nats."""
+    logits = logits_of(model, batch.ids)
+    return F.cross_entropy(logits.flatten(0, 1), batch.answers.flatten(), ignore_index=-1)
+
+
+def logits_of(model: nn.Module, ids: Tensor) -> Tensor:
+    """Return the logits at every place; a decoder-only model is let look everywhere."""
+    logits: Tensor = model(ids, may_attend=no_mask(ids.shape[1])) if isinstance(model, DecoderOnly) else model(ids)
+    return logits
+
+
+def accuracy(model: nn.Module, task: ToyTask, seed: int, texts: int = 1_000) -> float:
+    """Return the share of answers that are right, on texts of their own."""
+    batch = task(torch_generator(seed, "test texts"), texts)
+    with torch.no_grad():
+        said = logits_of(model, batch.ids).argmax(-1)
+    asked = batch.answers >= 0
+    return float((said == batch.answers)[asked].float().mean())

@@ -1,0 +1,217 @@
+"""A text whose sides run apart: seen from each side, marked where it is wrong, or paired anew."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, tee
+from typing import NamedTuple
+
+from pellucid.corpus.doctor.offset_path import COST, COST_IF_UNEQUAL, OffsetPath, find_offset_path
+from pellucid.corpus.doctor.report import excerpt
+from pellucid.corpus.pairs import Location
+from pellucid.corpus.raw_pairs import Issue, RawPair, decode
+from pellucid.corpus.text_files import read_lines
+from pellucid.plurals import pluralize
+
+__all__ = [
+    "ShiftedSpan",
+    "SideDrift",
+    "count_lines",
+    "find_drift",
+    "first_suspicious_line",
+    "mark_shifted",
+    "realign",
+    "shift_message",
+]
+
+
+class ShiftedSpan(NamedTuple):
+    """A run of pairs whose sides do not belong together; pairs count from 0.
+
+    Args:
+        start: the likeliest first pair of it.
+        first: the first pair that may be wrong.
+        end: the pair after the last one that may be wrong.
+        offset: the source of pair i belongs to the target of pair i + offset.
+        heals: whether another stretch or right pairs follow.
+    """
+
+    start: int
+    first: int
+    end: int
+    offset: int
+    recovers: bool
+
+
+class SideDrift(NamedTuple):
+    """How the two sides of a group of files run beside each other.
+
+    Args:
+        path: the likeliest path of offsets.
+        stretches: where it is not 0.
+        one_sided_blank: the first line that is blank while its partner is not, if there is one.
+    """
+
+    path: OffsetPath
+    spans: tuple[ShiftedSpan, ...]
+    one_sided_blank: Location | None
+
+    @property
+    def unequal(self) -> bool:
+        """Whether one side has more lines than the other."""
+        return self.path.source_lines != self.path.target_lines
+
+    @property
+    def shifted(self) -> int:
+        """Pairs in all stretches together."""
+        return sum(span.end - span.first for span in self.spans)
+
+    @property
+    def recovers(self) -> bool:
+        """Whether the sides end as they began, side by side."""
+        return not self.spans or self.spans[-1].recovers
+
+
+class _Line(NamedTuple):
+    text: str
+    location: Location
+    issues: tuple[Issue, ...]
+
+
+def find_drift(pairs: Iterable[RawPair], again: Iterable[RawPair]) -> SideDrift:
+    """Find where the sides run apart.
+
+    Args:
+        pairs: the pairs as they stand in the files.
+        again: the same once more, read only if the sides differ in length: then smaller signs count.
+    """
+    blanks: list[Location] = []
+    left, right = tee(_watched(pairs, blanks))
+    path = find_offset_path((line.text for line in _sources(left)), (line.text for line in _targets(right)), COST)
+    if path.source_lines != path.target_lines:
+        left, right = tee(again)
+        path = find_offset_path(
+            (line.text for line in _sources(left)), (line.text for line in _targets(right)), COST_IF_UNEQUAL
+        )
+    return SideDrift(path, _shifted_spans(path), blanks[0] if blanks else None)
+
+
+def count_lines(files: Sequence[str]) -> SideDrift:
+    """Return what is known of two aligned files when their lines are only counted."""
+    source_lines, target_lines = (sum(1 for _ in read_lines(file)) for file in files)
+    return SideDrift(OffsetPath((), source_lines, target_lines), (), None)
+
+
+def first_suspicious_line(files: Sequence[str], found: SideDrift) -> tuple[Location, str]:
+    """Return the line where two files of different lengths seem to part, and why that one."""
+    path = found.path
+    healed = max((number for number, change in enumerate(path.changes) if not change.offset), default=-1)
+    for change in path.changes[healed + 1 : healed + 2]:  # from there on the sides never run together again
+        side = 1 if change.offset > 0 else 0  # the side that has lines without partners here
+        lines = list(islice(read_lines(files[side]), change.start, max(change.certain_from, change.start + 1)))
+        blank = next((number for number, line in lines if not line.strip()), None)
+        if blank is not None:
+            return Location(files[side], blank), "empty"
+        if lines:
+            return Location(
+                files[side], lines[0][0]
+            ), f"{excerpt(decode(lines[0][1], Location('', 0))[0], 30)} has no partner"
+    if found.one_sided_blank is not None:
+        return found.one_sided_blank, "empty"
+    longer = 0 if path.source_lines > path.target_lines else 1
+    return Location(files[longer], min(path[1:]) + 1), "the other file ends before it"
+
+
+def shift_message(pair: RawPair, span: ShiftedSpan) -> str:
+    """Say what is wrong from a pair on."""
+    ahead = "target" if span.offset > 0 else "source"
+    lines = abs(span.offset)
+    count = max(span.end - span.start, 1)
+    until = f"for {pluralize(count, 'line')}" if span.recovers else "to the end"
+    return (
+        f"from here {until}, the {ahead} side has {pluralize(lines, 'line')} too many: "
+        f"{excerpt(pair.source, 30)} stands beside {excerpt(pair.target, 30)}"
+    )
+
+
+def mark_shifted(pairs: Iterable[RawPair], spans: Iterable[ShiftedSpan]) -> Iterator[RawPair]:
+    """Yield the pairs as they are, those of the stretches with the fault `shift`."""
+    pending = iter(spans)
+    span = next(pending, None)
+    for number, pair in enumerate(pairs):
+        while span is not None and number >= span.end:
+            span = next(pending, None)
+        if span is not None and number >= span.first and not pair.issues:
+            pair = pair._replace(issues=(Issue("shift", pair.source_location, "beside the wrong partner"),))
+        yield pair
+
+
+def realign(pairs: Iterable[RawPair], path: OffsetPath) -> Iterator[RawPair]:
+    """Yield pairs along a path of offsets; a line left without a sure partner comes with the fault `unpaired`."""
+    left, right = tee(pairs)
+    sources, targets = _sources(left), _targets(right)
+    source_at = target_at = offset = 0
+    for change in (*path.changes, None):
+        end = path.source_lines if change is None else change.certain_until
+        while source_at < end and source_at + offset < path.target_lines:
+            if target_at < source_at + offset:
+                yield _alone(next(targets), "target")
+                target_at += 1
+            elif target_at > source_at + offset:
+                yield _alone(next(sources), "source")
+                source_at += 1
+            else:
+                yield _together(next(sources), next(targets))
+                source_at, target_at = source_at + 1, target_at + 1
+        offset = offset if change is None else change.offset
+        while change is not None and source_at < min(change.certain_from, path.source_lines):
+            yield _alone(next(sources), "source")
+            source_at += 1
+    yield from (_alone(line, "source") for line in sources)
+    yield from (_alone(line, "target") for line in targets)
+
+
+def _shifted_spans(path: OffsetPath) -> tuple[ShiftedSpan, ...]:
+    spans = []
+    shortest = min(path.source_lines, path.target_lines)
+    for change, following in zip(path.changes, [*path.changes[1:], None], strict=False):
+        if change.offset:
+            end = following.certain_from if following is not None else shortest
+            spans.append(ShiftedSpan(change.start, change.certain_until, end, change.offset, following is not None))
+    return tuple(spans)
+
+
+def _watched(pairs: Iterable[RawPair], blanks: list[Location]) -> Iterator[RawPair]:
+    for pair in pairs:
+        if not blanks and not pair.issues and (not pair.source.strip()) != (not pair.target.strip()):
+            blanks.append(pair.target_location if pair.source.strip() else pair.source_location)
+        yield pair
+
+
+def _sources(pairs: Iterable[RawPair]) -> Iterator[_Line]:
+    for pair in pairs:
+        if any(issue.check == "line-count" and issue.location == pair.target_location for issue in pair.issues):
+            return  # the source file ended before this line, and has none after it
+        issues = tuple(
+            issue for issue in pair.issues if issue.location == pair.source_location and issue.check != "line-count"
+        )
+        yield _Line(pair.source, pair.source_location, issues)
+
+
+def _targets(pairs: Iterable[RawPair]) -> Iterator[_Line]:
+    for pair in pairs:
+        if any(issue.check == "line-count" and issue.location == pair.source_location for issue in pair.issues):
+            return
+        issues = tuple(
+            issue for issue in pair.issues if issue.location == pair.target_location and issue.check != "line-count"
+        )
+        yield _Line(pair.target, pair.target_location, issues)
+
+
+def _together(source: _Line, target: _Line) -> RawPair:
+    issues = tuple(dict.fromkeys((*source.issues, *target.issues)))
+    return RawPair(source.text, target.text, source.location, target.location, issues)
+
+
+def _alone(line: _Line, side: str) -> RawPair:
+    issue = Issue("unpaired", line.location, "no certain partner")
+    texts = (line.text, "") if side == "source" else ("", line.text)
+    return RawPair(*texts, line.location, line.location, (issue,))

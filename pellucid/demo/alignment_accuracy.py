@@ -1,0 +1,58 @@
+"""Does a model look where the true alignment says?"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from pellucid.demo.language import DemoPair, spans
+
+__all__ = ["count_correct_alignments"]
+
+_SPACE = "▁"
+
+
+def count_correct_alignments(
+    pair: DemoPair,
+    source_tokens: Sequence[str],
+    target_tokens: Sequence[str],
+    weights: Sequence[tuple[int, int, float]],
+) -> tuple[int, int]:
+    """Count the target tokens whose strongest source token is part of a word that truly translates theirs.
+
+    Args:
+        pair: a sentence that was translated as its target has it.
+        source_tokens, target_tokens: that spell its source and target, `▁` for a space.
+        weights: (source token, target token, weight) links.
+
+    Returns:
+        How many are right, and how many there are; 0 and 0 if the tokens do not spell the sentences (pieces of
+        characters).
+    """
+    source, target = _token_spans(source_tokens, pair.source), _token_spans(target_tokens, pair.target)
+    if source is None or target is None:
+        return 0, 0
+    source_words, target_words = spans(pair.source, pair.source_words), spans(pair.target, pair.target_words)
+    true = [(source_words[i], target_words[j]) for i, j in pair.alignment]
+    strongest: dict[int, tuple[float, int]] = {}
+    for i, j, weight in weights:
+        strongest[j] = max(strongest.get(j, (-1.0, 0)), (weight, i))
+    right = sum(
+        any(_meet(source[i], source_word) and _meet(target[j], target_word) for source_word, target_word in true)
+        for j, (_, i) in strongest.items()
+    )
+    return right, len(strongest)
+
+
+def _token_spans(tokens: Sequence[str], text: str) -> list[tuple[int, int]] | None:
+    """Return where each token stands in the text, without the space at the very front that a tokenizer may add."""
+    spelt = "".join(tokens).replace(_SPACE, " ")
+    added = len(spelt) - len(spelt.removeprefix(" ")) if not text.startswith(" ") else 0
+    if spelt[added:] != text:
+        return None
+    ends = [0]
+    for token in tokens:
+        ends.append(ends[-1] + len(token))
+    return [(max(first - added, 0), max(last - added, 0)) for first, last in pairwise(ends)]
+
+
+def _meet(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    return one[0] < other[1] and other[0] < one[1]

@@ -1,0 +1,282 @@
+"""Sixteen numbers at a time: instructions for Numba's kernels, written out as LLVM's.
+
+Left alone, a compiler does not find the fast form of a Word2Vec update or of a matrix's product with a vector, in which
+sums of many products stay in registers and each row of numbers is read once. Here its words are spelt out, for rows of
+`float32` that begin on a multiple of 64 bytes and whose length is a multiple of 16: loading and storing, sums over
+lanes, the exponential, the sigmoid. `word2vec/updates.py` and `generation/compiled/` say with them what is computed.
+LLVM splits vectors of 16 into what the processor has (two of 8 with AVX2, four of 4 with NEON).
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy
+from llvmlite import ir
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+__all__ = [
+    "LANES",
+    "ROW_BYTES",
+    "Float",
+    "Floats",
+    "Int32",
+    "Int64",
+    "Ints",
+    "aligned_zeros",
+    "allocate_row",
+    "allocate_vectors",
+    "broadcast",
+    "broadcast_lane",
+    "constant",
+    "constant_vector",
+    "exp",
+    "for_each",
+    "for_each_chunk",
+    "instruction",
+    "lane_sums",
+    "load",
+    "load_address",
+    "maximum",
+    "minimum",
+    "multiply_add",
+    "pointer",
+    "prefetch",
+    "sigmoid",
+    "store",
+    "store_unaligned",
+]
+
+LANES = 16
+ROW_BYTES = 4 * LANES  # a row is a multiple of this
+_UNROLLED = 8  # chunks up to which a loop along a row is written out, so that its vectors stay in registers
+
+Float, Int32, Int64 = ir.FloatType(), ir.IntType(32), ir.IntType(64)
+Floats, Ints = ir.VectorType(Float, LANES), ir.VectorType(Int32, LANES)
+
+Builder = Any  # llvmlite has no types
+Value = Any
+
+# 2^r for −½ ≤ r ≤ ½ as a polynomial, highest power first; its error is below 2e-7 of the value.
+_POWER_OF_TWO = (0.0013333558, 0.0096181291, 0.0555041087, 0.2402265070, 0.6931471806, 1.0)
+_LOG2_E = 1.4426950408889634
+_EXPONENT = 87.0  # e^±87 are floats
+_FURTHEST = 40.0  # a score beyond ±40·ln 2 = ±27.7 counts as that: its sigmoid is 1e-12, or 1 to a float's last digit
+
+
+def aligned_zeros(*shape: int, dtype: Any = numpy.float32) -> NDArray[Any]:
+    """Return zeros that begin on a multiple of 64 bytes, the last axis filled up to a multiple of that."""
+    size = numpy.dtype(dtype).itemsize
+    padded = (*shape[:-1], -(-max(1, shape[-1]) * size // ROW_BYTES) * ROW_BYTES // size)
+    raw = numpy.zeros(math.prod(padded) * size + ROW_BYTES, numpy.uint8)
+    start = -raw.ctypes.data % ROW_BYTES
+    rows: NDArray[Any] = raw[start : start + math.prod(padded) * size].view(dtype).reshape(padded)
+    return rows
+
+
+def instruction(emitter: Callable[..., Any]) -> Any:
+    """Make what emits instructions callable from kernels; what it is called with as constants are literals there."""
+    return intrinsic(prefer_literal=True)(emitter)
+
+
+def constant(number: int) -> Value:
+    """Return an int64."""
+    return ir.Constant(Int64, number)
+
+
+def constant_vector(number: float) -> Value:
+    """Return a vector of one number."""
+    return ir.Constant(Floats, [float(numpy.float32(number))] * LANES)
+
+
+def multiply_add(builder: Builder, a: Value, b: Value, c: Value) -> Value:
+    """Emit a · b + c, rounded once."""
+    return _call(builder, "llvm.fma.v16f32", a, b, c)
+
+
+def load(builder: Builder, address: Value, offset: Value) -> Value:
+    """Emit a vector's reading from a multiple of 64."""
+    return builder.load(pointer(builder, address, offset, Floats), align=64)
+
+
+def store(builder: Builder, vector: Value, address: Value, offset: Value) -> None:
+    """Emit a vector's writing to a multiple of 64."""
+    builder.store(vector, pointer(builder, address, offset, Floats), align=64)
+
+
+def store_unaligned(builder: Builder, vector: Value, address: Value, offset: Value) -> None:
+    """Emit a vector's writing to a multiple of 4."""
+    builder.store(vector, pointer(builder, address, offset, Floats), align=4)
+
+
+def load_address(builder: Builder, addresses: Value, index: Value) -> Value:
+    """Emit the reading of one of a list of addresses."""
+    return builder.load(pointer(builder, addresses, builder.mul(index, constant(8)), Int64))
+
+
+def load_broadcast(builder: Builder, address: Value, offset: Value) -> Value:
+    """Emit a vector of the one float at an address."""
+    number = builder.load(pointer(builder, address, offset, Float))
+    return broadcast(builder, number)
+
+
+def broadcast(builder: Builder, number: Value) -> Value:
+    """Emit a vector of one float."""
+    nothing = ir.Constant(Floats, ir.Undefined)
+    first = builder.insert_element(nothing, number, ir.Constant(Int32, 0))
+    return _shuffle(builder, first, nothing, [0] * LANES)
+
+
+def broadcast_lane(builder: Builder, vector: Value, lane: int) -> Value:
+    """Emit a vector of one lane of another."""
+    return _shuffle(builder, vector, vector, [lane] * LANES)
+
+
+def for_each_chunk(builder: Builder, chunks: int | Value, body: Callable[[Value], None]) -> None:
+    """Emit `body(offset)` for each chunk of 16 numbers of a row; `chunks` may be known only when it runs."""
+    if isinstance(chunks, int) and chunks <= _UNROLLED:
+        for chunk in range(chunks):
+            body(constant(chunk * ROW_BYTES))
+    else:
+        count = constant(chunks) if isinstance(chunks, int) else chunks
+        with cgutils.for_range(builder, count) as loop:
+            body(builder.mul(loop.index, constant(ROW_BYTES)))
+
+
+def for_each(builder: Builder, count: Value, body: Callable[[Value], None]) -> None:
+    """Emit `body(index)` for 0 to `count` − 1, at least once.
+
+    LLVM may do what comes before only where a loop is entered, and if that needs vectors of before, keeps all of
+    them: this one is always entered.
+    """
+    before, block = builder.block, builder.append_basic_block("each")
+    builder.branch(block)
+    builder.position_at_end(block)
+    index = builder.phi(Int64)
+    index.add_incoming(constant(0), before)
+    body(index)
+    following = builder.add(index, constant(1))
+    index.add_incoming(following, builder.block)
+    after = builder.append_basic_block("done")
+    builder.cbranch(builder.icmp_signed("<", following, count), block, after)
+    builder.position_at_end(after)
+
+
+def allocate_row(builder: Builder, chunks: int) -> Callable[[Value], Value]:
+    """Emit a row of the kernel's own, in registers if it is short; return what gives a chunk's place, by offset."""
+    places = cgutils.alloca_once(builder, ir.ArrayType(Floats, chunks))
+    places.align = ROW_BYTES
+
+    def place(offset: Value) -> Value:
+        known = isinstance(offset, ir.Constant)
+        chunk = constant(offset.constant // ROW_BYTES) if known else builder.udiv(offset, constant(ROW_BYTES))
+        return builder.gep(places, [constant(0), chunk])
+
+    return place
+
+
+def allocate_vectors(builder: Builder, count: int) -> list[Value]:
+    """Emit vectors that start at zero; LLVM keeps them in registers."""
+    places = [cgutils.alloca_once(builder, Floats) for _ in range(count)]
+    for place in places:
+        builder.store(constant_vector(0), place)
+    return places
+
+
+def prefetch(builder: Builder, address: Value, offset: Value) -> None:
+    """Emit the wish for 64 bytes that will be read soon."""
+    byte = ir.IntType(8).as_pointer()
+    kind = ir.FunctionType(ir.VoidType(), [byte, Int32, Int32, Int32])
+    ask = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+    reading, keep_it, data = ir.Constant(Int32, 0), ir.Constant(Int32, 3), ir.Constant(Int32, 1)
+    builder.call(ask, [pointer(builder, address, offset, ir.IntType(8)), reading, keep_it, data])
+
+
+def lane_sums(builder: Builder, vectors: Sequence[Value | None]) -> Value:
+    """Emit one vector whose lane i is the sum over the lanes of `vectors[i]`, or 0 where that is None or missing.
+
+    Four levels of adding what two shuffles pick from a pair of vectors: 16 vectors → 8 → 4 → 2 → 1.
+    """
+    level: list[Value | None] = [*vectors, *[None] * (LANES - len(vectors))]
+    for some, others in _LEVELS:
+        pairs = list(zip(level[::2], level[1::2], strict=True))
+        level = []
+        for a, b in pairs:
+            if a is None and b is None:
+                level.append(None)
+                continue
+            a, b = (constant_vector(0) if vector is None else vector for vector in (a, b))
+            parts = _shuffle(builder, a, b, some), _shuffle(builder, a, b, others)
+            level.append(builder.fadd(*parts, flags=("fast",)))
+    return level[0]
+
+
+def exp(builder: Builder, vector: Value) -> Value:
+    """Emit e^x; 0 from −87 down, about the smallest that a float holds, and no more than e^87."""
+    bounded = maximum(builder, minimum(builder, vector, constant_vector(_EXPONENT)), constant_vector(-_EXPONENT))
+    value = _power_of_two(builder, builder.fmul(bounded, constant_vector(_LOG2_E)))
+    return builder.select(builder.fcmp_ordered(">", vector, constant_vector(-_EXPONENT)), value, constant_vector(0))
+
+
+def sigmoid(builder: Builder, scores: Value) -> Value:
+    """Emit 1 / (1 + e^−score)."""
+    power = builder.fmul(scores, constant_vector(-_LOG2_E))
+    power = minimum(builder, maximum(builder, power, constant_vector(-_FURTHEST)), constant_vector(_FURTHEST))
+    return builder.fdiv(constant_vector(1), builder.fadd(_power_of_two(builder, power), constant_vector(1)))
+
+
+def maximum(builder: Builder, a: Value, b: Value) -> Value:
+    """Emit the larger of two numbers, lane by lane."""
+    return _call(builder, "llvm.maxnum.v16f32", a, b)
+
+
+def minimum(builder: Builder, a: Value, b: Value) -> Value:
+    """Emit the smaller of two numbers, lane by lane."""
+    return _call(builder, "llvm.minnum.v16f32", a, b)
+
+
+def _call(builder: Builder, name: str, *arguments: Value) -> Value:
+    kind = ir.FunctionType(arguments[0].type, [argument.type for argument in arguments])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
+
+
+def pointer(builder: Builder, address: Value, offset: Value, kind: ir.Type) -> Value:
+    """Emit a pointer to an address and so many bytes behind it."""
+    return builder.inttoptr(builder.add(address, offset), kind.as_pointer())
+
+
+def _shuffle(builder: Builder, a: Value, b: Value, lanes: Sequence[int]) -> Value:
+    return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(Int32, len(lanes)), list(lanes)))
+
+
+def _quads(pattern: str) -> tuple[int, ...]:
+    """Return the lanes of a shuffle that does the same in each quarter: "a0 b0 …" are lanes of its two vectors' own."""
+    named = [(LANES if name[0] == "b" else 0) + int(name[1]) for name in pattern.split()]
+    return tuple(4 * quarter + lane for quarter in range(4) for lane in named)
+
+
+def _quarters(pattern: str) -> tuple[int, ...]:
+    """Return the lanes of a shuffle that moves whole quarters: "a0 b0 …" are quarters of the two vectors."""
+    named = [(LANES if name[0] == "b" else 0) + 4 * int(name[1]) for name in pattern.split()]
+    return tuple(first + lane for first in named for lane in range(4))
+
+
+_LEVELS = (
+    (_quads("a0 b0 a1 b1"), _quads("a2 b2 a3 b3")),
+    (_quads("a0 a1 b0 b1"), _quads("a2 a3 b2 b3")),
+    (_quarters("a0 a1 b0 b1"), _quarters("a2 a3 b2 b3")),
+    (_quarters("a0 a2 b0 b2"), _quarters("a1 a3 b1 b3")),
+)
+
+
+def _power_of_two(builder: Builder, power: Value) -> Value:
+    """Emit 2^power = 2^n · 2^r, n whole and |r| ≤ ½, for powers within what a float can hold."""
+    whole = _call(builder, "llvm.rint.v16f32", power)
+    rest = builder.fsub(power, whole)
+    value = constant_vector(_POWER_OF_TWO[0])
+    for coefficient in _POWER_OF_TWO[1:]:
+        value = multiply_add(builder, value, rest, constant_vector(coefficient))
+    exponent = builder.shl(builder.fptosi(whole, Ints), ir.Constant(Ints, [23] * LANES))
+    return builder.bitcast(builder.add(builder.bitcast(value, Ints), exponent), Floats)

@@ -1,0 +1,354 @@
+"""From the user's files to what a run trains on: checked, held out, cut into tokens, aligned, and put on disk."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy
+
+from pellucid.alignment.aligner import fit_lexicon
+from pellucid.alignment.lexicon import Lexicon
+from pellucid.corpus.doctor import Examination, examine
+from pellucid.corpus.pairs import SentencePair
+from pellucid.corpus.splitting import hold_out
+from pellucid.errors import UserError
+from pellucid.generation.placeholders import protect_pair
+from pellucid.plurals import pluralize
+from pellucid.storage.files import atomic_folder, write_text
+from pellucid.storage.id_store import IdStoreWriter
+from pellucid.storage.model_folder import read_json, write_json
+from pellucid.tokenizers.tokenizer_file import load_tokenizer
+from pellucid.tokenizers.training import train_tokenizer
+from pellucid.training.pair_dataset import PairDataset, TokenizerPair
+from pellucid.training.recipe import TranslatorRecipe
+
+__all__ = [
+    "PreparedPairs",
+    "count_ids",
+    "prepare_pairs",
+    "read_prepared_pairs",
+    "read_tokenizers",
+    "restart_hint",
+    "token_counts",
+    "write_tokenizers",
+]
+
+Log = Callable[[str], None]
+
+COUNT_CHUNK = 1 << 22  # ids counted at once; NumPy widens them to 8 bytes, and all of them need not fit in memory
+
+
+@dataclass(frozen=True)
+class PreparedPairs:
+    """What a run trains on and is validated with.
+
+    Attributes:
+        tokenizers: of both languages.
+        train, valid: ids on disk.
+        valid_text: the validation pairs as text, in the order of `valid`.
+        lexicon: of the statistical aligner, if the recipe wants one.
+        report: the doctor's report, and what became of the pairs after it.
+    """
+
+    tokenizers: TokenizerPair
+    train: PairDataset
+    valid: PairDataset
+    valid_text: list[tuple[str, str]]
+    lexicon: Lexicon | None
+    report: dict[str, Any]
+
+
+def prepare_pairs(
+    sources: Sequence[str | Path],
+    folder: Path,
+    recipe: TranslatorRecipe,
+    *,
+    valid: Sequence[str | Path] = (),
+    languages: tuple[str | None, str | None] = (None, None),
+    tokenizers: TokenizerPair | None = None,
+    log: Log = lambda text: None,
+) -> None:
+    """Check the text, hold validation pairs out, train tokenizers, write ids and lexicon into `folder`.
+
+    Args:
+        sources: the user's files.
+        folder: appears whole at the end, and not if anything fails.
+        recipe: all settings.
+        valid: files with validation pairs; held out from `sources` if none are given.
+        languages: codes of source and target, where known.
+        tokenizers: of a model that is trained on; new ones are trained if none are given.
+        talk: told what is going on.
+
+    Raises:
+        UserError: if the text would ruin the model, with the doctor's first findings, or too little of it is left.
+    """
+    log("Examining the text …")
+    examined = examine(sources, source_lang=languages[0], target_lang=languages[1], options=recipe.data, valid=valid)
+    for line in examined.report.summary_lines(shown=0):
+        log(line)
+    _reject_unusable_text(examined, sources)
+    train_pairs, valid_pairs, split = _split(examined, valid, languages, recipe)
+    report = {**examined.report.as_dict(), "languages": list(examined.report.languages), "validation": split}
+    log(f"{pluralize(split['training'], 'pair')} to train on, {split['pairs']:,} {split['how']} for validation")
+    with atomic_folder(folder, replace=True) as made:
+        if tokenizers is None:
+            log(f"Training the tokenizer ({recipe.tokenizer.kind}) …")
+            tokenizers = _trained_tokenizers(train_pairs, recipe)
+        write_tokenizers(made, tokenizers)
+        report["pieces"] = {"source": tokenizers.source.vocab_size, "target": tokenizers.target.vocab_size}
+        limit = recipe.training.max_tokens
+        written = _write_ids(train_pairs(), made / "train", tokenizers, limit)
+        if not len(PairDataset(made / "train", tokenizers)):
+            raise UserError(
+                f"no pair is left to train on: of each a side has over {limit} tokens",
+                where=[str(source) for source in sources],
+                hint="raise --training.max_tokens, or let the text have shorter lines",
+            )
+        report |= {"too_many_tokens": written.left_out, "with_placeholders": written.with_placeholders}
+        split |= _write_validation(valid_pairs, made, tokenizers, recipe)
+        if _wants_lexicon(recipe):
+            log("Aligning words …")
+            report["aligner"] = _fit_and_save(made, tokenizers, recipe)
+        write_json(made / "report.json", report)
+    if split["too_many_tokens"]:
+        said = f"a side has over {recipe.model.max_positions} tokens (model.max_positions)"
+        log(f"{pluralize(split['too_many_tokens'], 'validation pair')} left out: {said}")
+    if written.left_out:
+        said = f"a side has over {limit} tokens (training.max_tokens)"
+        log(f"{pluralize(written.left_out, 'pair')} left out: {said}")
+
+
+def read_prepared_pairs(folder: Path, recipe: TranslatorRecipe) -> PreparedPairs:
+    """Read what `prepare_pairs` left in `folder`.
+
+    Raises:
+        UserError: if a file is missing or damaged.
+    """
+    tokenizers = read_tokenizers(folder)
+    lexicon = folder / "lexicon.safetensors"
+    train = PairDataset(folder / "train", tokenizers, recipe.tokenizer.dropout, recipe.training.seed)
+    valid = PairDataset(folder / "valid", tokenizers)
+    try:
+        with (folder / "valid.jsonl").open(encoding="utf-8") as lines:
+            valid_text = [(source, target) for source, target in map(json.loads, lines)]
+    except (OSError, ValueError, TypeError) as error:
+        raise UserError(
+            f"the prepared validation text cannot be read: {error}",
+            where=str(folder / "valid.jsonl"),
+            hint=restart_hint(folder),
+        ) from error
+    _check_whole(folder, train, None)
+    _check_whole(folder, valid, len(valid_text))
+    if recipe.training.guided_weight > 0 and not lexicon.exists():
+        raise UserError("the lexicon that guides attention is missing", where=str(lexicon), hint=restart_hint(folder))
+    return PreparedPairs(
+        tokenizers,
+        train,
+        valid,
+        valid_text,
+        Lexicon.load(lexicon) if lexicon.exists() else None,
+        read_json(folder / "report.json"),
+    )
+
+
+def _check_whole(folder: Path, pairs: PairDataset, expected: int | None) -> None:
+    """Open the ids of both sides now, not in the middle of the run, and see that there are as many of each."""
+    try:
+        source, target = len(pairs.source), len(pairs.target)
+    except UserError as error:
+        raise UserError(error.what, where=error.where, hint=restart_hint(folder)) from error
+    expected = source if expected is None else expected
+    for side, count in (("source", source), ("target", target)):
+        if count != expected:
+            raise UserError(
+                f"the prepared text is damaged: expected {pluralize(expected, 'sequence')}, found {count:,}",
+                where=str(pairs.folder / side),
+                hint=restart_hint(folder),
+            )
+
+
+def restart_hint(folder: Path) -> str:
+    """Say what can be done about damaged ids: only a new run makes them again from the text."""
+    return (
+        f"Copy {folder} again from where it is whole. Otherwise start anew: with --overwrite, or, to keep what was "
+        f"learnt, in another folder with `--from {folder.parent.parent}`."
+    )
+
+
+def write_tokenizers(folder: Path, tokenizers: TokenizerPair) -> None:
+    """Write tokenizer.json, or one for each language."""
+    if tokenizers.joint:
+        tokenizers.source.save(folder / "tokenizer.json")
+    else:
+        tokenizers.source.save(folder / "source_tokenizer.json")
+        tokenizers.target.save(folder / "target_tokenizer.json")
+
+
+def read_tokenizers(folder: Path) -> TokenizerPair:
+    """Read what `write_tokenizers` wrote."""
+    if (folder / "tokenizer.json").exists():
+        joint = load_tokenizer(folder / "tokenizer.json")
+        return TokenizerPair(joint, joint)
+    return TokenizerPair(
+        load_tokenizer(folder / "source_tokenizer.json"), load_tokenizer(folder / "target_tokenizer.json")
+    )
+
+
+def _reject_unusable_text(examined: Examination, sources: Sequence[str | Path]) -> None:
+    errors = examined.report.errors
+    if errors:
+        first = errors[0]
+        names = " ".join(str(source) for source in sources)
+        raise UserError(
+            f"this text would ruin the model: {first.message}",
+            where=[f"{problem.file}:{problem.line} {problem.check}" for problem in errors[:5]],
+            hint=f"mend the files, or let `pellucid doctor {names} --fix clean.tsv` drop the odd lines",
+        )
+
+
+def _split(
+    examined: Examination,
+    valid: Sequence[str | Path],
+    languages: tuple[str | None, str | None],
+    recipe: TranslatorRecipe,
+) -> tuple[Callable[[], Iterator[SentencePair]], list[SentencePair], dict[str, Any]]:
+    """Return a stream of training pairs, the validation pairs, and how they were parted."""
+    if valid:
+        checked = examine(valid, source_lang=languages[0], target_lang=languages[1], options=recipe.data)
+        _reject_unusable_text(checked, valid)
+        pairs = list(checked.pairs())
+        left_out = checked.report.pairs - len(pairs)
+        files = [str(file) for file in valid]
+        report = {
+            "how": "given",
+            "files": files,
+            "pairs": len(pairs),
+            "left_out": left_out,
+            "training": examined.report.usable,
+        }
+        return examined.pairs, pairs, report
+    held = hold_out(examined.pairs, examined.report.usable)
+    report = {"how": "held out by a hash of the text", "pairs": len(held.valid), "training": held.training}
+    return held.training_pairs, list(held.valid), report
+
+
+def _trained_tokenizers(pairs: Callable[[], Iterator[SentencePair]], recipe: TranslatorRecipe) -> TokenizerPair:
+    if recipe.tokenizer.joint:
+        joint = train_tokenizer((side for pair in pairs() for side in (pair.source, pair.target)), recipe.tokenizer)
+        return TokenizerPair(joint, joint)
+    return TokenizerPair(
+        train_tokenizer((pair.source for pair in pairs()), recipe.tokenizer),
+        train_tokenizer((pair.target for pair in pairs()), recipe.tokenizer),
+    )
+
+
+class _Written(NamedTuple):
+    """How many pairs had too many tokens, and how many hold placeholders."""
+
+    left_out: int
+    with_placeholders: int
+
+
+def _write_ids(
+    pairs: Iterator[SentencePair], folder: Path, tokenizers: TokenizerPair, max_tokens: int | None
+) -> _Written:
+    """Write the ids of pairs, each with the end token, but for pairs with too many."""
+    folder.mkdir()
+    left_out = with_placeholders = 0
+    with IdStoreWriter(folder / "source") as source, IdStoreWriter(folder / "target") as target:
+        for pair in pairs:
+            ids = _ids(pair, tokenizers)
+            if max_tokens is not None and max(len(ids.source), len(ids.target)) > max_tokens:
+                left_out += 1
+                continue
+            with_placeholders += ids.with_placeholders
+            source.append(ids.source)
+            target.append(ids.target)
+        source.close()
+        target.close()
+    return _Written(left_out, with_placeholders)
+
+
+def _write_validation(
+    pairs: Sequence[SentencePair], folder: Path, tokenizers: TokenizerPair, recipe: TranslatorRecipe
+) -> dict[str, int]:
+    """Write ids and text of the validation pairs that the model has positions for; return how many, and how many not.
+
+    Other lengths than those of training are measured all the same: `training.max_tokens` does not bind them.
+    """
+    learned = recipe.model.positions == "learned"
+    limit = recipe.model.max_positions
+    kept = [pair for pair in pairs if not learned or max(map(len, _ids(pair, tokenizers)[:2])) <= limit]
+    if pairs and not kept:
+        raise UserError(
+            f"no validation pair is left: of each a side has over {limit} tokens",
+            where=pairs[0].source_location.file,
+            hint="raise --model.max_positions, take other --model.positions, or give validation pairs that are shorter",
+        )
+    _write_ids(iter(kept), folder / "valid", tokenizers, None)
+    text = (json.dumps([pair.source, pair.target], ensure_ascii=False) + "\n" for pair in kept)
+    write_text(folder / "valid.jsonl", "".join(text))
+    return {"pairs": len(kept), "too_many_tokens": len(pairs) - len(kept)}
+
+
+class _Ids(NamedTuple):
+    """A pair as ids, each side with its end token, and whether it holds placeholders."""
+
+    source: list[int]
+    target: list[int]
+    with_placeholders: bool
+
+
+def _ids(pair: SentencePair, tokenizers: TokenizerPair) -> _Ids:
+    source, target = tokenizers.source, tokenizers.target
+    segments = _segments(pair, len(source.placeholder_ids))
+    return _Ids(
+        [*source.encode_segments(segments[0]), source.end_id],
+        [*target.encode_segments(segments[1]), target.end_id],
+        any(isinstance(segment, int) for segment in segments[0]),
+    )
+
+
+def _segments(pair: SentencePair, placeholders: int) -> tuple[list[str | int], list[str | int]]:
+    """Number what both sides hold byte for byte; where they do not hold the same, all is text."""
+    kept = protect_pair(pair.source, pair.target)
+    if kept is None or len(kept[0].values) > placeholders:
+        return [pair.source], [pair.target]
+    return kept[0].segments, kept[1].segments
+
+
+def _wants_lexicon(recipe: TranslatorRecipe) -> bool:
+    return recipe.initialise.from_lexicon or recipe.training.guided_weight > 0
+
+
+def _fit_and_save(folder: Path, tokenizers: TokenizerPair, recipe: TranslatorRecipe) -> dict[str, Any]:
+    pairs = PairDataset(folder / "train", tokenizers)
+    settings = recipe.aligner
+    lexicon = fit_lexicon(
+        pairs.source,
+        pairs.target,
+        tokenizers.source.vocab_size,
+        tokenizers.target.vocab_size,
+        settings.iterations,
+        settings.diagonal_tension,
+        settings.null_probability,
+    )
+    lexicon.save(folder / "lexicon.safetensors")
+    fit = lexicon.report
+    return {"pairs": fit.used, "entries": len(lexicon.columns), "log_likelihoods": list(fit.log_likelihoods)}
+
+
+def token_counts(pairs: PairDataset) -> tuple[numpy.ndarray, numpy.ndarray]:
+    """Return how often each id stands on the source and on the target side."""
+    source = count_ids(pairs.source.ids, pairs.tokenizers.source.vocab_size)
+    return source, count_ids(pairs.target.ids, pairs.tokenizers.target.vocab_size)
+
+
+def count_ids(ids: numpy.ndarray, vocab_size: int) -> numpy.ndarray:
+    """Return how often each id occurs."""
+    counts = numpy.zeros(vocab_size)
+    for start in range(0, len(ids), COUNT_CHUNK):
+        counts += numpy.bincount(ids[start : start + COUNT_CHUNK], minlength=vocab_size)
+    return counts

@@ -1,0 +1,55 @@
+"""Bytes of word2vec's binary form → words and rows: the inner loop."""
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from pellucid.kernels.compilation import kernel
+
+__all__ = ["split_rows"]
+
+Array = NDArray[Any]
+
+_SPACE, _LF = 32, 10
+
+
+@kernel
+def split_rows(data: Array, room: Array, letters: Array, ends: Array, starts: Array) -> tuple[int, int, int]:
+    """Split bytes into words and the bytes of their numbers, as long as there are whole rows.
+
+    Line feeds before a word belong to the row before it: some programs end rows with one.
+
+    Args:
+        data: uint8 [bytes].
+        room: uint8 [rows, bytes a row], filled with the numbers.
+        letters: uint8 [bytes], filled with the words, a line feed after each.
+        ends: int64 [rows], where each word ends in `letters`.
+        starts: int64 [rows], where each word begins in `data`.
+
+    Returns:
+        How many rows there are, how many letters, and where the next row begins.
+    """
+    at = rows = used = next_row = 0
+    size = room.shape[1]
+    while rows < len(room):
+        while at < len(data) and data[at] == _LF:
+            at += 1
+        starts[rows] = next_row = at
+        while at < len(data) and data[at] != _SPACE:
+            at += 1
+        if at + 1 + size > len(data):
+            break
+        for place in range(next_row, at):
+            letters[used] = data[place]
+            used += 1
+        ends[rows] = used
+        letters[used] = _LF
+        used += 1
+        at += 1
+        row, numbers = room[rows], data[at : at + size]
+        for place in range(size):
+            row[place] = numbers[place]
+        at += size
+        rows += 1
+        next_row = at
+    return rows, used, next_row

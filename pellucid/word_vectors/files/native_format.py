@@ -1,0 +1,149 @@
+"""Word vectors in Pellucid's own form: a model folder whose numbers are read in place.
+
+    config.json         kind, format, vocab_size, d, metadata
+    model.safetensors   input_vectors, output_vectors and counts, where there are any, and the vocabulary's arrays
+
+It holds any word. A million words open in no time, since nothing is read but what is looked at.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy
+from numpy.typing import NDArray
+
+from pellucid.errors import UserError
+from pellucid.storage.arrays import map_arrays, write_arrays
+from pellucid.storage.files import atomic_folder
+from pellucid.storage.model_folder import MODEL_KINDS, contains_model, read_config, write_config
+from pellucid.word_vectors.files.problems import LoadReport
+from pellucid.word_vectors.vectors import WordVectors
+from pellucid.word_vectors.vocabulary import Vocabulary
+
+__all__ = ["check_native_path", "read_native", "save_native", "write_native"]
+
+_OURS = frozenset({"checkpoints", "config.json", "metrics.jsonl", "model.safetensors", "report.json"})
+_WORDS = ("word_letters", "word_ends", "word_hashes", "word_rows")
+_OTHER_FORM = 'Name a folder, or say the file\'s form: `--to word2vec-binary`, in Python `format="word2vec-binary"`.'
+_AGAIN = "Copy the folder again from where it is whole, or make it again."
+
+
+def read_native(folder: str | Path) -> WordVectors:
+    """Open the vectors in a model folder; the numbers stay on the disk until they are looked at.
+
+    Raises:
+        UserError: if the folder holds none, or damaged ones.
+    """
+    folder = Path(folder)
+    config = read_config(folder, "vectors")
+    path = folder / "model.safetensors"
+    arrays = map_arrays(path)
+    try:
+        vocabulary = _vocabulary(*(arrays[name] for name in _WORDS))
+        vectors = WordVectors(
+            vocabulary,
+            arrays["input_vectors"],
+            arrays.get("output_vectors"),
+            arrays.get("counts"),
+            dict(config.get("metadata", {})),
+            LoadReport(str(folder), "native", len(vocabulary)),
+        )
+        if (config.get("vocab_size"), config.get("dim")) != (len(vectors), vectors.dim):
+            raise ValueError(f"config.json is about {config.get('vocab_size')} words, d = {config.get('d')}")
+    except KeyError as error:
+        raise UserError(f"{path.name} is damaged: it has no {error}", where=str(path), hint=_AGAIN) from error
+    except (UserError, ValueError, TypeError, IndexError) as error:
+        what = error.what if isinstance(error, UserError) else str(error)
+        raise UserError(f"{path.name} is damaged: {what}", where=str(path), hint=_AGAIN) from error
+    return vectors
+
+
+def write_native(vectors: WordVectors, folder: str | Path) -> None:
+    """Write the two files of `vectors` into a folder that exists, each whole or not at all.
+
+    Raises:
+        UserError: if a number is not finite, the metadata are nothing that JSON holds, or the disk refuses.
+    """
+    _ = vectors.search_index  # measured, so that what is not finite is refused, as by all forms
+    metadata = dict(vectors.metadata)
+    try:
+        json.dumps(metadata, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise UserError(
+            f"the metadata cannot be saved: {error}", hint="Use strings, numbers, lists and dicts."
+        ) from error
+    vocabulary = vectors.vocabulary
+    arrays: dict[str, NDArray[Any]] = {"input_vectors": vectors.input_vectors}
+    if vectors.output_vectors is not None:
+        arrays["output_vectors"] = vectors.output_vectors
+    if vectors.counts is not None:
+        arrays["counts"] = vectors.counts
+    words = (vocabulary.letters, vocabulary.ends, vocabulary.hashes, vocabulary.rows)
+    write_arrays(Path(folder) / "model.safetensors", arrays | dict(zip(_WORDS, words, strict=True)))
+    write_config(folder, "vectors", {"vocab_size": len(vectors), "dim": vectors.dim, "metadata": metadata})
+
+
+def save_native(vectors: WordVectors, folder: str | Path) -> None:
+    """Write `vectors` as a folder of its own, whole or not at all; word vectors that stand there are replaced.
+
+    Raises:
+        UserError: as `check_native_path`, or if the disk refuses.
+    """
+    check_native_path(folder)
+    with atomic_folder(folder, replace=True) as temporary:
+        write_native(vectors, temporary)
+
+
+def check_native_path(folder: str | Path) -> None:
+    """Refuse a place for a folder of vectors where something else stands; change nothing.
+
+    Raises:
+        UserError: if a model of another kind, a file, or anything else stands there.
+    """
+    place = Path(folder)
+    if place.exists() and not place.is_dir():
+        raise UserError(
+            f"{folder} is a file, and the native form is a folder",
+            where=str(folder),
+            hint=_OTHER_FORM,
+        )
+    if not place.exists() and place.suffix in (".txt", ".vec", ".bin", ".gz", ".xz", ".zst"):
+        raise UserError(
+            f"the native form is a folder, and {place.name} sounds like a file",
+            where=str(folder),
+            hint=_OTHER_FORM,
+        )
+    if place.is_dir() and any(place.iterdir()):
+        _check_replaceable(place)
+
+
+def _check_replaceable(folder: Path) -> None:
+    hint = "Name another folder, or remove this one first."
+    if (folder / "config.json").is_file():
+        kind = read_config(folder)["kind"]
+        if kind != "vectors":
+            raise UserError(
+                f"{folder} holds {MODEL_KINDS[kind]}, which is not overwritten", where=str(folder), hint=hint
+            )
+    others = sorted(entry.name for entry in folder.iterdir() if entry.name not in _OURS)
+    if others or not contains_model(folder):
+        shown = ", ".join(others[:3]) or "files without a config.json"
+        raise UserError(f"{folder} holds other things: {shown}", where=str(folder), hint=hint)
+
+
+def _vocabulary(letters: NDArray[Any], ends: NDArray[Any], hashes: NDArray[Any], rows: NDArray[Any]) -> Vocabulary:
+    """Return the vocabulary in the mapped arrays; a pass over their numbers says whether they can be one."""
+    for array, dtype in ((letters, numpy.uint8), (ends, numpy.int64), (hashes, numpy.uint64), (rows, numpy.int32)):
+        if array.dtype != dtype or array.ndim != 1:
+            raise ValueError("the words' arrays are of other types")
+    if not len(ends) == len(hashes) == len(rows) or not len(ends):
+        raise ValueError("the words' arrays are of different lengths")
+    if ends[0] < 0 or ends[-1] != len(letters) or (ends[1:] <= ends[:-1]).any():
+        raise ValueError("its words do not follow each other")
+    if (hashes[1:] < hashes[:-1]).any() or rows.min() < 0 or rows.max() >= len(rows):
+        raise ValueError("its index of words is in disorder")
+    letters.tobytes().decode("utf-8")
+    return Vocabulary(letters, ends, hashes, rows)

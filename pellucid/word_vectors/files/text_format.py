@@ -1,0 +1,156 @@
+"""Word vectors as lines of text: word2vec's, fastText's and GloVe's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy
+from numpy.typing import NDArray
+
+from pellucid.corpus.text_files import read_blocks
+from pellucid.errors import UserError
+from pellucid.word_vectors.files import text_rows
+from pellucid.word_vectors.files.format_detection import FileFormat
+from pellucid.word_vectors.files.problems import ProblemLog
+from pellucid.word_vectors.files.row_collector import RowCollector
+from pellucid.word_vectors.files.text_rows import format_rows, parse_rows
+from pellucid.word_vectors.vectors import WordVectors
+from pellucid.word_vectors.vocabulary import Vocabulary
+
+__all__ = ["format_text", "read_text"]
+
+_CHUNK = 1 << 22  # bytes parsed in one go
+_LONGEST_LINE = 1 << 28  # bytes; ten million numbers
+_ROWS = 4096  # rows written in one go
+_POINTED_NUMBER = re.compile(rb"(?:^|.*[ \t])[+-]?(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)?", re.DOTALL)
+
+
+def read_text(
+    path: str | Path,
+    form: FileFormat,
+    expected: int,
+    problems: ProblemLog,
+    escaped: bool,
+    on_progress: Callable[[int], object],
+) -> WordVectors:
+    """Read lines of words and numbers.
+
+    Args:
+        form: what the file is, as `detect_format` tells.
+        expected: about how many rows it has.
+        on_progress: called with how many bytes more have been read.
+    """
+    rows = RowCollector(form.dim, expected, problems, "line", escaped)
+    line = first = 1 if form.rows is None else 2
+    blank = 0
+    for chunk in _whole_lines(path, form.start):
+        kinds = _read_chunk(chunk, line, form.dim, rows, problems)
+        line += len(kinds)
+        blank += int((kinds == text_rows.BLANK).sum())
+        on_progress(len(chunk))
+    found = line - first - blank
+    if form.rows is not None and form.rows != found:
+        problems.add("row-count", f"the header says {form.rows:,} rows, the file has {found:,}", max(line - 1, 1))
+    return rows.finish(form.format, found)
+
+
+def format_text(
+    vocabulary: Vocabulary, vectors: NDArray[numpy.float32], header: bool, last_space: bool
+) -> Iterator[NDArray[numpy.uint8] | bytes]:
+    """Yield the bytes of a text file, in pieces; its words must be such that a line can hold them.
+
+    Args:
+        header: whether the first line says how many rows and columns there are.
+        last_space: whether a space stands at the end of each line, as fastText writes it.
+    """
+    if header:
+        yield b"%d %d\n" % vectors.shape
+    start = 0
+    for first in range(0, len(vectors), _ROWS):
+        # Copies: Numba compiles anew for read-only arrays, as those are that lie on a disk.
+        block, ends = vectors[first : first + _ROWS].copy(), vocabulary.ends[first : first + _ROWS] - start
+        letters = vocabulary.letters[start : start + int(ends[-1])].copy()
+        out = numpy.empty(block.size * text_rows.LONGEST + len(letters) + 3 * len(block), numpy.uint8)
+        used = format_rows(block, numpy.signbit(block), letters, ends, last_space, out)
+        yield out[:used]
+        start += int(ends[-1]) + 1
+
+
+def _whole_lines(path: str | Path, start: int) -> Iterator[bytes]:
+    """Yield a file from byte `start` on in pieces of whole lines; the last one ends in a line feed, too."""
+    parts: list[bytes] = []
+    size, skip = 0, start
+    for block in read_blocks(path):
+        part, skip = block[skip:], max(skip - len(block), 0)
+        parts.append(part)
+        size += len(part)
+        if size >= _CHUNK and b"\n" in part:
+            whole, _, rest = b"".join(parts).rpartition(b"\n")
+            yield whole + b"\n"
+            parts, size = [rest], len(rest)
+        elif size > _LONGEST_LINE:
+            raise UserError(f"a line is longer than {_LONGEST_LINE >> 20} MiB: these are no vectors", where=str(path))
+    last = b"".join(parts)
+    if last:
+        yield last if last.endswith(b"\n") else last + b"\n"
+
+
+def _read_chunk(chunk: bytes, line: int, dim: int, rows: RowCollector, problems: ProblemLog) -> NDArray[numpy.uint8]:
+    """Parse lines, the first of them line number `line`, and return what each is."""
+    count = chunk.count(b"\n")
+    # No row is shorter than its numbers and what parts them: blank lines take no room.
+    vectors = rows.room(min(count, len(chunk) // (2 * dim) + 1))
+    letters = numpy.empty(len(chunk) + count, numpy.uint8)
+    ends, starts = numpy.empty(count, numpy.int64), numpy.empty(count + 1, numpy.int64)
+    kinds = numpy.empty(count, numpy.uint8)
+    found, used = parse_rows(numpy.frombuffer(chunk, numpy.uint8), dim, vectors, letters, ends, kinds, starts)
+    letters, ends = letters[:used], ends[:found]
+    parsed = kinds < text_rows.NOT_FINITE
+    row_of = numpy.cumsum(parsed) - 1
+    for place in numpy.flatnonzero((kinds != text_rows.PLAIN) & (kinds != text_rows.BLANK)).tolist():
+        text = chunk[starts[place] : starts[place + 1] - 1]
+        if kinds[place] == text_rows.DOUBTFUL:
+            row = vectors[row_of[place]]
+            with numpy.errstate(over="ignore"):
+                row[:] = [float(number) for number in re.split(rb"[ \t]+", text.rstrip(b" \t\r"))[-dim:]]
+            if not numpy.isfinite(row).all():
+                kinds[place] = text_rows.NOT_FINITE
+        _note(int(kinds[place]), text, line + place, dim, problems)
+    stays = (kinds < text_rows.NOT_FINITE)[parsed]  # all but those whose numbers are too large for float32
+    rows.keep(letters, ends, line + numpy.flatnonzero(parsed), stays)
+    return kinds
+
+
+def _note(kind: int, text: bytes, line: int, dim: int, problems: ProblemLog) -> None:
+    """Note what is odd about a line."""
+    shown = repr(text[:40].decode("utf-8", errors="backslashreplace")) + (" …" if len(text) > 40 else "")
+    if kind == text_rows.NO_WORD:
+        problems.add(
+            "no-word",
+            "a row has no word before its numbers; its word is the empty string",
+            line,
+            plural="{} rows have no word before their numbers; their word is the empty string",
+        )
+    elif kind == text_rows.NOT_FINITE:
+        problems.add(
+            "not-finite",
+            f"the row {shown} holds a number that is not finite; it is left out",
+            line,
+            plural="{} rows hold a number that is not finite; they are left out",
+        )
+    elif kind == text_rows.RAGGED:
+        problems.add(
+            "ragged-row",
+            f"the row {shown} does not end in {dim:,} numbers; it is left out",
+            line,
+            plural=f"{{}} rows do not end in {dim:,} numbers; they are left out",
+        )
+    elif _POINTED_NUMBER.fullmatch(b" ".join(text.split()[:-dim])):
+        problems.add(
+            "number-in-word",
+            f"the row {shown} has more than {dim:,} numbers; those before are taken for a part of its word",
+            line,
+            plural=f"{{}} rows have more than {dim:,} numbers; those before are taken for a part of their words",
+        )

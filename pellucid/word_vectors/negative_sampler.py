@@ -1,0 +1,203 @@
+"""Words drawn at random from a noise table, eight at a time.
+
+A candidate's 64 random bits choose a group of the table, or its alias; then a member of the group, of those that are
+the desk's own in this round; then whether the candidate is taken. Nothing of it is a branch, so eight candidates go
+through in the lanes of a vector; those not taken are left out afterwards.
+
+Source:
+    Vose 1991 for the alias; Steele et al. 2014 (splitmix64) for the bits.
+"""
+
+from typing import Any, NamedTuple
+
+from llvmlite import ir
+from numba import int64, types, uint64
+from numba.core import cgutils
+
+from pellucid.kernels import simd
+from pellucid.kernels.compilation import kernel, kernel_using
+from pellucid.kernels.simd import Builder, Int32, Int64, Value, constant, instruction
+
+__all__ = ["BATCH", "NegativeSampler", "OutputRows", "choose_member", "output_row", "random_bits", "sample_rows"]
+
+BATCH = 64  # candidates drawn before those not taken are left out
+_AT_ONCE = 8
+_TRIES = 64  # times as many candidates as are wanted
+_LOW = 0xFFFFFFFF
+_STEP, _MIX, _MIX_AGAIN = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+_MEMBER, _CHOSEN, _KEYED = 0xD6E8FEB86659FD93, 0x9E3779B1, 0x2545F4914F6CDD1D
+
+_Longs = ir.VectorType(Int64, _AT_ONCE)
+_Flags = ir.VectorType(ir.IntType(1), _AT_ONCE)
+
+
+class NegativeSampler(NamedTuple):
+    """What words are drawn by: the noise table, and which of its words are this desk's in this round.
+
+    A group is cut into sets of as many words as there are parties, and of each set every desk has another word; which
+    one is a matter of the round's key.
+    """
+
+    entries: Any
+    accept: Any
+    group: Any
+    n_samplers: Any
+    key: Any
+    worker: Any
+
+
+class OutputRows(NamedTuple):
+    """Where output rows are: copies of them (address 0 for none) and those of the model."""
+
+    slots: Any
+    copies: Any
+    model: Any
+    row_bytes: Any
+
+
+@kernel_using(simd)
+def sample_rows(rows: Any, count: Any, seed: Any, sampler: NegativeSampler, places: OutputRows) -> Any:
+    """Write the addresses of the output rows of `count` random words; `rows` has room for `BATCH` more.
+
+    They are the first of a sequence of candidates that are taken.
+    """
+    n_samplers, n_groups = uint64(sampler.n_samplers), len(sampler.entries)
+    table = uint64(sampler.entries.ctypes.data), uint64(sampler.accept.ctypes.data), uint64(n_groups)
+    own = uint64(sampler.group) // n_samplers, n_samplers, uint64(sampler.key), uint64(sampler.worker)
+    copies, model, row_bytes = uint64(places.copies), uint64(places.model), uint64(places.row_bytes)
+    output_rows = uint64(places.slots.ctypes.data), copies, model, row_bytes
+    batch = uint64(rows.ctypes.data + 8 * count)
+    drawn, candidate = 0, 0
+    while drawn < count and candidate < _TRIES * (count + BATCH):
+        for first in range(0, BATCH, _AT_ONCE):
+            _draw_candidates(
+                uint64(seed), uint64(candidate + first), table, own, output_rows, batch + uint64(8 * first)
+            )
+        for at in range(count, count + BATCH):
+            row = rows[at]
+            rows[drawn] = row
+            drawn += 1 if row >= 0 else 0
+        candidate += BATCH
+    # Hardly ever: words of one group whose counts are worlds apart. All groups but the last are full.
+    for at in range(drawn, count):
+        bits = random_bits(seed, candidate + at)
+        rows[at] = output_row(choose_member(bits % uint64(max(1, n_groups - 1)), sampler, bits), places)
+
+
+@kernel
+def random_bits(seed: Any, number: Any) -> Any:
+    """Return 64 random bits, different for every number, never 0 (splitmix64)."""
+    state = uint64(seed) + uint64(_STEP) * (uint64(number) + uint64(1))
+    state = (state ^ (state >> uint64(30))) * uint64(_MIX)
+    state = (state ^ (state >> uint64(27))) * uint64(_MIX_AGAIN)
+    return (state ^ (state >> uint64(31))) | uint64(1)
+
+
+@kernel
+def choose_member(number: Any, sampler: NegativeSampler, bits: Any) -> Any:
+    """Return a random word of a group, of those that are this desk's in this round."""
+    sets, n_samplers = uint64(sampler.group // sampler.n_samplers), uint64(sampler.n_samplers)
+    chosen = (((bits * uint64(_MEMBER)) >> uint64(32)) * sets) >> uint64(32)
+    chosen += uint64(number) * sets
+    mixed = ((chosen * uint64(_CHOSEN)) ^ uint64(sampler.key)) * uint64(_KEYED)
+    own = (((mixed >> uint64(32)) * n_samplers) >> uint64(32)) + uint64(sampler.worker)
+    own -= n_samplers if own >= n_samplers else uint64(0)
+    return int64(chosen * n_samplers + own)
+
+
+@kernel
+def output_row(word: Any, places: OutputRows) -> Any:
+    """Return the address of a word's output row: the desk's copy if there is one, else the model's."""
+    if places.copies and places.slots[word] >= 0:
+        return int64(places.copies + int64(places.slots[word]) * places.row_bytes)
+    return int64(places.model + word * places.row_bytes)
+
+
+@instruction
+def _draw_candidates(
+    typing_context: Any, seed: Any, first: Any, table: Any, own: Any, output_rows: Any, batch: Any
+) -> Any:
+    """Write the rows of the candidates `first` to `first` + 7; −1 for those that are not taken.
+
+    Args:
+        seed: candidate n has the random bits `random_bits(seed, n)`.
+        table: addresses of a `Noise` table's arrays, and its number of groups.
+        own: sets a group, parties, key, desk; see `NegativeSampler`.
+        output_rows: see `OutputRows`; of its slots, their address.
+        batch: address of 8 int64 to write to.
+    """
+
+    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
+        seed, first, *tuples, batch = arguments
+        table, own, places = (cgutils.unpack_tuple(builder, each) for each in tuples)
+        entries, accept, n_entries = table
+        sets, n_samplers, key, worker = (_spread(builder, number) for number in own)
+        slots, copies, model, row_bytes = places
+        bits = _bits(builder, _spread(builder, seed), _spread(builder, first))
+        product = builder.mul(_high(builder, bits), _spread(builder, n_entries))
+        number, chance = _high(builder, product), builder.and_(product, _splat(_LOW))
+        entry = _gather(builder, entries, number, Int64)
+        itself = builder.icmp_unsigned("<", builder.and_(bits, _splat(_LOW)), builder.and_(entry, _splat(_LOW)))
+        number = builder.select(itself, number, _high(builder, entry))
+
+        chosen = _high(builder, builder.mul(_high(builder, builder.mul(bits, _splat(_MEMBER))), sets))
+        chosen = builder.add(chosen, builder.mul(number, sets))
+        mixed = builder.xor(builder.mul(chosen, _splat(_CHOSEN)), key)
+        mixed = _high(builder, builder.mul(mixed, _splat(_KEYED)))
+        member = builder.add(_high(builder, builder.mul(mixed, n_samplers)), worker)
+        beyond = builder.icmp_unsigned(">=", member, n_samplers)
+        member = builder.select(beyond, builder.sub(member, n_samplers), member)
+        word = builder.add(builder.mul(chosen, n_samplers), member)
+
+        bound = builder.zext(_gather(builder, accept, word, Int32), _Longs)
+        taken = builder.icmp_unsigned("<", chance, bound)
+        length, place = _spread(builder, row_bytes), builder.inttoptr(batch, _Longs.as_pointer())
+        row = builder.add(_spread(builder, model), builder.mul(word, length))
+        builder.store(builder.select(taken, row, _splat(-1)), place, align=8)
+        with builder.if_then(builder.icmp_unsigned("!=", copies, constant(0))):
+            slot = builder.sext(_gather(builder, slots, word, Int32), _Longs)
+            copy = builder.add(_spread(builder, copies), builder.mul(slot, length))
+            row = builder.select(builder.icmp_signed(">=", slot, _splat(0)), copy, row)
+            builder.store(builder.select(taken, row, _splat(-1)), place, align=8)
+        return context.get_dummy_value()
+
+    long = types.uint64
+    tuples = [types.UniTuple(long, size) for size in (3, 4, 4)]
+    return types.void(long, long, *tuples, long), emit
+
+
+def _bits(builder: Builder, seed: Value, first: Value) -> Value:
+    """Emit 64 random bits for each candidate; the same as `random_bits`."""
+    number = builder.add(first, ir.Constant(_Longs, list(range(1, _AT_ONCE + 1))))
+    state = builder.add(seed, builder.mul(number, _splat(_STEP)))
+    state = builder.mul(builder.xor(state, builder.lshr(state, _splat(30))), _splat(_MIX))
+    state = builder.mul(builder.xor(state, builder.lshr(state, _splat(27))), _splat(_MIX_AGAIN))
+    return builder.or_(builder.xor(state, builder.lshr(state, _splat(31))), _splat(1))
+
+
+def _splat(number: int) -> Value:
+    return ir.Constant(_Longs, [number] * _AT_ONCE)
+
+
+def _spread(builder: Builder, number: Value) -> Value:
+    nothing = ir.Constant(_Longs, ir.Undefined)
+    first = builder.insert_element(nothing, number, ir.Constant(Int32, 0))
+    return builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(Int32, _AT_ONCE), [0] * _AT_ONCE))
+
+
+def _high(builder: Builder, numbers: Value) -> Value:
+    """Emit the upper 32 bits."""
+    return builder.lshr(numbers, _splat(32))
+
+
+def _gather(builder: Builder, address: Value, index: Value, kind: Any) -> Value:
+    """Emit the reading of a number at each index of an array."""
+    vector, size = ir.VectorType(kind, _AT_ONCE), kind.width // 8
+    pointers = ir.VectorType(kind.as_pointer(), _AT_ONCE)
+    places = builder.add(_spread(builder, address), builder.mul(index, _splat(size)))
+    name = f"llvm.masked.gather.v{_AT_ONCE}i{kind.width}.v{_AT_ONCE}p0"
+    read = cgutils.get_or_insert_function(
+        builder.module, ir.FunctionType(vector, [pointers, Int32, _Flags, vector]), name
+    )
+    everywhere, nothing = ir.Constant(_Flags, [1] * _AT_ONCE), ir.Constant(vector, [0] * _AT_ONCE)
+    return builder.call(read, [builder.inttoptr(places, pointers), ir.Constant(Int32, size), everywhere, nothing])

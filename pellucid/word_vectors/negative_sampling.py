@@ -1,0 +1,191 @@
+"""Skip-gram and CBOW with negative sampling, over parts of the text: the loop that all the time goes into.
+
+Each word of a part is a centre; its window reaches a random 1 to `window` words that survived sub-sampling to each
+side. Skip-gram makes each context's input row tell the centre's output row from those of some negatives, words drawn
+at random for this window; CBOW makes the mean of the contexts' input rows do so.
+
+Source:
+    Mikolov et al. 2013 (Distributed Representations), eq. 4; Ji et al. 2016 (pWord2Vec) for negatives that are shared
+    by the contexts of a window, whose pairs all move by one gradient. Differs from source: a negative that is the
+    centre is drawn again; more than `TARGETS_AT_ONCE` targets move in blocks, one after another.
+"""
+
+from functools import cache
+from typing import Any
+
+from numba import float32, int64, uint64
+
+from pellucid.kernels import barrier, simd
+from pellucid.kernels.barrier import wait_at_barrier
+from pellucid.kernels.compilation import kernel_using
+from pellucid.word_vectors import negative_sampler, shards, updates
+from pellucid.word_vectors.negative_sampler import (
+    NegativeSampler,
+    OutputRows,
+    choose_member,
+    output_row,
+    random_bits,
+    sample_rows,
+)
+from pellucid.word_vectors.shards import gather_rows, next_state, reduce_rows
+from pellucid.word_vectors.updates import (
+    TARGETS_AT_ONCE,
+    add_movement,
+    copy_row,
+    find_duplicates,
+    prefetch_row,
+    update_mean,
+    update_pairs,
+)
+
+__all__ = ["negative_sampling"]
+
+_TRIES = 64
+
+
+@kernel_using(negative_sampler)
+def _another(true_row: Any, negatives: Any, count: Any, next_one: Any, state: Any, sampler: Any, places: Any) -> Any:
+    """Return an output row that is not the centre's, of those drawn from `next_one` on, and where to look next."""
+    for _ in range(_TRIES):
+        row = negatives[next_one]
+        next_one = next_one + 1 if next_one + 1 < count else 0
+        if row != true_row:
+            return row, next_one
+    row, tries = true_row, 0
+    while row == true_row:  # nearly all of the text is one word: take one of the first two groups
+        word = choose_member(int64(tries & 1), sampler, random_bits(state, tries))
+        row = output_row(word, places)
+        tries += 1
+    return row, next_one
+
+
+@kernel_using(simd, updates)
+def _set_apart(targets: Any, n_targets: Any, twice: Any, scratch: Any) -> Any:
+    """Put a copy in the place of each negative that was drawn before in this window: one row cannot stand twice."""
+    for k in range(1, n_targets):
+        if (twice >> k) & 1:
+            targets[n_targets + k] = targets[k]
+            targets[k] = scratch[k].ctypes.data
+            copy_row(targets[n_targets + k], targets[k], scratch.shape[1] // 16)
+            copy_row(targets[k], scratch[n_targets + k].ctypes.data, scratch.shape[1] // 16)
+
+
+@kernel_using(simd, updates)
+def _put_together(targets: Any, n_targets: Any, twice: Any, scratch: Any) -> Any:
+    """Move the rows of such negatives by what their copies have moved."""
+    for k in range(1, n_targets):
+        if (twice >> k) & 1:
+            before = scratch[n_targets + k].ctypes.data
+            add_movement(targets[n_targets + k], targets[k], before, float32(1), scratch.shape[1] // 16)
+
+
+@cache
+def negative_sampling(cbow: bool, negative: int, chunks: int) -> Any:
+    """Return the kernel that takes rounds on, for a model, a number of negatives, and rows of 16 · `chunks` numbers."""
+    row_bytes = 64 * chunks
+    n_targets = negative + 1
+    blocks = -(-n_targets // TARGETS_AT_ONCE)
+    first_block = n_targets - (blocks - 1) * TARGETS_AT_ONCE
+
+    @kernel_using(negative_sampler, simd, barrier, shards, updates)
+    def run_rounds(
+        text: Any,
+        inputs: Any,
+        outputs: Any,
+        noise: Any,
+        buffers: Any,
+        plan: Any,
+        window: Any,
+        first_round: Any,
+        last_round: Any,
+        thread: Any,
+        threads: Any,
+        gathering: Any,
+    ) -> Any:
+        """Take some rounds on as one of several threads, which all call this; each has every `threads`th desk."""
+        dynamic = plan.dynamic[0]
+        n_workers, local_copies, group = (
+            len(buffers.counts),
+            plan.local_copies[0],
+            len(noise.accept) // len(noise.entries),
+        )
+        n_samplers = n_workers if local_copies else 1
+        model_rows, weights, entries, accept = outputs.ctypes.data, plan.weights, noise.entries, noise.accept
+        for number in range(first_round, last_round):
+            key, rate = plan.keys[number], plan.rates[number]
+            for worker in range(thread, n_workers, threads):
+                shard = number * n_workers + worker
+                gather_rows(text, inputs, outputs, buffers, worker, shard, window, plan.seed[0], local_copies)
+            if local_copies:
+                wait_at_barrier(gathering, threads)
+            for worker in range(thread, n_workers, threads):
+                words, slots, scratch = buffers.words[worker], buffers.slots[worker], buffers.scratch[worker]
+                negatives, loss = buffers.negatives[worker], buffers.loss[worker].ctypes.data
+                contexts, targets = buffers.contexts[worker], buffers.targets[worker]
+                errors = buffers.errors[worker].ctypes.data
+                input_rows, output_rows = inputs.ctypes.data, outputs.ctypes.data
+                if local_copies:
+                    input_rows, output_rows = buffers.inputs[worker].ctypes.data, buffers.outputs[worker].ctypes.data
+                context_list, target_list = contexts.ctypes.data, targets.ctypes.data
+                to_output = output_rows - input_rows
+                state = buffers.state[worker, 0]
+                predictions, begin = 0, int64(0)
+                kept = buffers.segments[worker, buffers.counts[worker, 0] - 1, 2] if buffers.counts[worker, 0] else 0
+                seed, state = state, next_state(state)
+                sampler = NegativeSampler(entries, accept, group, n_samplers, key, worker if local_copies else 0)
+                places = OutputRows(slots, output_rows if local_copies else 0, model_rows, row_bytes)
+                for at in range(kept):
+                    contexts[at] = input_rows + int64(words[at]) * row_bytes
+                n_drawn = (kept + 1) * negative
+                sample_rows(negatives, n_drawn, seed, sampler, places)
+                at_row, next_one = 0, 0
+                for segment in range(buffers.counts[worker, 0]):
+                    end = buffers.segments[worker, segment, 2]
+                    for centre in range(buffers.segments[worker, segment, 0], buffers.segments[worker, segment, 1]):
+                        state = next_state(state)
+                        reach = int64(window)
+                        if dynamic:
+                            reach -= int64(((state >> uint64(48)) * uint64(window)) >> uint64(16))
+                        first, last = max(begin, centre - reach), min(end, centre + reach + 1)
+                        # The window is a piece of the list: the first context takes the place of the centre meanwhile.
+                        centre_row, contexts[centre] = contexts[centre], contexts[first]
+                        rows, n = context_list + 8 * (first + 1), last - first - 1
+                        if centre + window + 1 < end:
+                            prefetch_row(contexts[centre + window + 1], chunks)
+                        if centre + 1 < end:
+                            prefetch_row(contexts[centre + 1] + to_output, chunks)
+                        targets[0] = centre_row + to_output
+                        for k in range(1, n_targets):
+                            row = negatives[at_row + k - 1]
+                            prefetch_row(negatives[at_row + negative + k - 1], chunks)
+                            if row == targets[0]:
+                                row, next_one = _another(row, negatives, n_drawn, next_one, state, sampler, places)
+                            targets[k] = row
+                        twice = find_duplicates(n_targets, target_list)
+                        at_row += negative
+                        if twice:
+                            _set_apart(targets, n_targets, twice, scratch)
+                        others = target_list
+                        weight, back = weights[0] / n + weights[1], weights[2] / n + weights[3]
+                        if cbow:
+                            update_mean(first_block, 1, chunks, rows, n, others, rate, weight, back, loss)
+                            for block in range(blocks - 1):
+                                others = target_list + 8 * (first_block + block * TARGETS_AT_ONCE)
+                                update_mean(TARGETS_AT_ONCE, 0, chunks, rows, n, others, rate, weight, back, loss)
+                        else:
+                            update_pairs(first_block, 1, chunks, rows, n, others, rate, errors, loss)
+                            for block in range(blocks - 1):
+                                others = target_list + 8 * (first_block + block * TARGETS_AT_ONCE)
+                                update_pairs(TARGETS_AT_ONCE, 0, chunks, rows, n, others, rate, errors, loss)
+                        if twice:
+                            _put_together(targets, n_targets, twice, scratch)
+                        contexts[centre] = centre_row
+                        predictions += 1 if cbow else n
+                    begin = end
+                buffers.counts[worker, 2] += predictions
+            if local_copies:
+                wait_at_barrier(gathering, threads)
+                reduce_rows(inputs, outputs, buffers, thread, threads, plan.damping[number])
+                wait_at_barrier(gathering, threads)
+
+    return run_rounds

@@ -1,0 +1,86 @@
+"""How a line of text comes apart into words.
+
+whitespace   what stands between white space
+words        letters, digits and marks apart; scripts without spaces by the character (`corpus/words.py`)
+characters   every character but white space
+rjieba       Chinese words by jieba's dictionary, without white space; needs the extra `zh`
+a file       tokenizer.json of a Pellucid model: the pieces that a translator sees, by their bytes where they are text
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pellucid.corpus.words import split_words
+from pellucid.errors import UserError
+
+__all__ = ["SEGMENTERS", "Segmenter", "load_segmenter"]
+
+Segmenter = Callable[[str], list[str]]
+
+
+def load_segmenter(name: str) -> Segmenter:
+    """Return the function that cuts a line, by its name or a tokenizer's file.
+
+    Raises:
+        UserError: for an unknown name, or a package that is not installed.
+    """
+    if name in SEGMENTERS:
+        return SEGMENTERS[name]()
+    if _is_file(name):
+        return _pieces(Path(name))
+    raise UserError(
+        f"unknown tokenizer {name!r}",
+        where="--tokenizer",
+        hint=f"Use {', '.join(SEGMENTERS)}, or the tokenizer.json of a model.",
+    )
+
+
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except (OSError, ValueError):  # far too long, or with a NUL in it
+        return False
+
+
+def _characters() -> Segmenter:
+    return lambda text: list("".join(text.split()))
+
+
+def _rjieba() -> Segmenter:
+    try:
+        import rjieba
+    except ImportError as error:
+        raise UserError(
+            "the tokenizer rjieba is not installed",
+            where="--tokenizer rjieba",
+            hint="Install it, `pip install -c constraints.txt '.[zh]'` in the clone, "
+            "or take `--tokenizer words`, which cuts by the character.",
+        ) from error
+    cut: Callable[[str], list[str]] = rjieba.cut
+    return lambda text: [word for word in cut(text) if not word.isspace()]
+
+
+def _pieces(path: Path) -> Segmenter:
+    from pellucid.tokenizers import load_tokenizer
+
+    tokenizer: Any = load_tokenizer(path)
+    return lambda text: [piece_to_word(piece.bytes) for piece in tokenizer.pieces(text)]
+
+
+def piece_to_word(content: bytes) -> str:
+    """Return the word that stands for a tokenizer's piece: its text, or `<0xE7>` for a part of a character."""
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        return "".join(f"<0x{byte:02X}>" for byte in content)
+
+
+SEGMENTERS: dict[str, Callable[[], Segmenter]] = {
+    "whitespace": lambda: str.split,
+    "words": lambda: split_words,
+    "characters": _characters,
+    "rjieba": _rjieba,
+}

@@ -1,0 +1,358 @@
+"""One step of negative sampling, for a window of text: what the rows of inputs and targets become.
+
+    update_pairs    each of some inputs tells the true target from the false ones (skip-gram)
+    update_mean     the mean or sum of the inputs does (CBOW)
+
+These are Numba intrinsics, for rows and in the instructions of `simd.py`; `tests/word_vectors/reference_training.py` has the
+same in a few lines of NumPy.
+
+The loss comes nearly free: −Σ log p is −log Π p, and a product is one multiplication an update. Its exponent is taken
+off after each into an integer, so that it never leaves the range of a float; two numbers a lane are all that is kept.
+"""
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+
+from pellucid.kernels.simd import (
+    LANES,
+    ROW_BYTES,
+    Builder,
+    Floats,
+    Int64,
+    Ints,
+    Value,
+    allocate_row,
+    allocate_vectors,
+    broadcast,
+    broadcast_lane,
+    constant,
+    constant_vector,
+    for_each,
+    for_each_chunk,
+    instruction,
+    lane_sums,
+    load,
+    load_address,
+    load_broadcast,
+    multiply_add,
+    pointer,
+    prefetch,
+    sigmoid,
+    store,
+    store_unaligned,
+)
+
+__all__ = [
+    "TARGETS_AT_ONCE",
+    "add_movement",
+    "copy_row",
+    "find_duplicates",
+    "prefetch_row",
+    "update_mean",
+    "update_pairs",
+]
+
+TARGETS_AT_ONCE = 8  # at most; two inputs' scores then fill a vector
+_ERRORS_BYTES = 4 * TARGETS_AT_ONCE  # an input has
+
+
+@instruction
+def update_pairs(
+    typing_context: Any,
+    n_targets: Any,
+    n_true: Any,
+    chunks: Any,
+    inputs: Any,
+    n_inputs: Any,
+    targets: Any,
+    rate: Any,
+    errors: Any,
+    loss: Any,
+) -> Any:
+    """Move input and target rows by the gradient of all their pairs' losses, all scored before any of them moves.
+
+    score = input · target; error = [target is true] − σ(score); input += rate · Σ error · target, and
+    target += rate · Σ error · input. A row may stand among the inputs more than once (the second time its movement
+    of targets is that of the row as it then is), but not among the targets.
+
+    Args:
+        n_targets, n_true: constants; of the targets, at most 8, the first `n_true` are true, the others false.
+        chunks: constant, length of a row divided by 16.
+        inputs, n_inputs: address of a list of addresses of rows (int64), and its length.
+        targets: address of a list of addresses of rows.
+        rate: learning rate.
+        errors: address of 8 floats an input to work with, and 8 more.
+        loss: see `_truth`.
+    """
+    n, true, length = _literal(n_targets), _literal(n_true), _literal(chunks)
+    signs = [1.0 if j < true else -1.0 if j < n else 0.0 for j in range(TARGETS_AT_ONCE)]
+
+    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
+        inputs, n_inputs, targets, rate, errors, loss = arguments[3:]
+        others = [load_address(builder, targets, constant(j)) for j in range(n)]
+        rates = broadcast(builder, rate)
+
+        def score(first: Value, count: int) -> None:
+            rows = [load_address(builder, inputs, builder.add(first, constant(i))) for i in range(count)]
+            sums = _products(builder, rows, others, length)
+            place = builder.mul(first, constant(_ERRORS_BYTES))
+            for two in range(0, count, 2):
+                vectors: list[Value | None] = []
+                for own in sums[two : two + 2]:
+                    vectors += [*own, *[None] * (TARGETS_AT_ONCE - n)]
+                _, error = _truth(builder, lane_sums(builder, vectors), signs * len(sums[two : two + 2]), loss)
+                offset = builder.add(place, constant(two * _ERRORS_BYTES))
+                store_unaligned(builder, builder.fmul(error, rates), errors, offset)
+
+        # With 6 targets 4 inputs have 24 sums, in 24 of 32 registers.
+        with cgutils.for_range(builder, builder.lshr(n_inputs, constant(2))) as loop:
+            score(builder.shl(loop.index, constant(2)), 4)
+        for count in (2, 1):
+            with builder.if_then(builder.icmp_signed("!=", builder.and_(n_inputs, constant(count)), constant(0))):
+                score(builder.and_(n_inputs, constant(-2 * count)), count)
+        _move_pairs(builder, inputs, n_inputs, others, length, errors)
+        return context.get_dummy_value()
+
+    signature = types.void(
+        n_targets, n_true, chunks, types.int64, types.int64, types.int64, types.float32, types.int64, types.int64
+    )
+    return signature, emit
+
+
+@instruction
+def update_mean(
+    typing_context: Any,
+    n_targets: Any,
+    n_true: Any,
+    chunks: Any,
+    inputs: Any,
+    n_inputs: Any,
+    targets: Any,
+    rate: Any,
+    weight: Any,
+    input_weight: Any,
+    loss: Any,
+) -> Any:
+    """Move target rows, and the input rows whose weighted sum they are compared with, by the gradient of the loss.
+
+    h = weight · Σ inputs; score = h · target; error = [target is true] − σ(score); target += rate · error · h, and
+    every input += input_weight · rate · Σ error · target. The gradient of the loss has input_weight = weight. A row
+    may stand among the inputs more than once, but not among the targets.
+
+    Args:
+        n_targets, n_true: constants; of the targets, at most 16, the first `n_true` are true, the others false.
+        chunks: constant, length of a row divided by 16.
+        inputs, n_inputs: address of a list of addresses of rows (int64), and its length, at least 1.
+        targets: address of a list of addresses of rows.
+        rate: learning rate.
+        loss: see `_truth`.
+    """
+    n, true, length = _literal(n_targets), _literal(n_true), _literal(chunks)
+    signs = [1.0 if j < true else -1.0 for j in range(n)]
+
+    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
+        inputs, n_inputs, targets, rate, weight, input_weight, loss = arguments[3:]
+        others = [load_address(builder, targets, constant(j)) for j in range(n)]
+        mean, change = allocate_row(builder, length), allocate_row(builder, length)
+        for_each_chunk(builder, length, lambda offset: builder.store(constant_vector(0), mean(offset)))
+
+        def add_input(index: Value) -> None:
+            own = load_address(builder, inputs, index)
+
+            def add(offset: Value) -> None:
+                builder.store(builder.fadd(builder.load(mean(offset)), load(builder, own, offset)), mean(offset))
+
+            for_each_chunk(builder, length, add)
+
+        for_each(builder, n_inputs, add_input)
+        sums, weights = allocate_vectors(builder, n), broadcast(builder, weight)
+
+        def add_products(offset: Value) -> None:
+            h = builder.fmul(builder.load(mean(offset)), weights)
+            builder.store(h, mean(offset))
+            for place, other in zip(sums, others, strict=True):
+                builder.store(multiply_add(builder, h, load(builder, other, offset), builder.load(place)), place)
+
+        for_each_chunk(builder, length, add_products)
+        _, error = _truth(builder, lane_sums(builder, [builder.load(place) for place in sums]), signs, loss)
+        error = builder.fmul(error, broadcast(builder, rate))
+        steps = [broadcast_lane(builder, error, j) for j in range(n)]
+        input_weights = broadcast(builder, input_weight)
+
+        def move_targets(offset: Value) -> None:
+            h, moved = builder.load(mean(offset)), constant_vector(0)
+            for step, other in zip(steps, others, strict=True):
+                row = load(builder, other, offset)
+                moved = multiply_add(builder, step, row, moved)
+                store(builder, multiply_add(builder, step, h, row), other, offset)
+            builder.store(builder.fmul(moved, input_weights), change(offset))
+
+        for_each_chunk(builder, length, move_targets)
+
+        def move_input(index: Value) -> None:
+            own = load_address(builder, inputs, index)
+
+            def move(offset: Value) -> None:
+                store(builder, builder.fadd(load(builder, own, offset), builder.load(change(offset))), own, offset)
+
+            for_each_chunk(builder, length, move)
+
+        for_each(builder, n_inputs, move_input)
+        return context.get_dummy_value()
+
+    signature = types.void(
+        n_targets,
+        n_true,
+        chunks,
+        types.int64,
+        types.int64,
+        types.int64,
+        types.float32,
+        types.float32,
+        types.float32,
+        types.int64,
+    )
+    return signature, emit
+
+
+@instruction
+def find_duplicates(typing_context: Any, n_targets: Any, targets: Any) -> Any:
+    """Return which false targets stand earlier in the list of addresses, too: bit k for target k.
+
+    The first is the true one, which none of the others equals.
+    """
+    n = _literal(n_targets)
+
+    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
+        rows = [load_address(builder, arguments[1], constant(j)) for j in range(n)]
+        found = constant(0)
+        for k in range(2, n):
+            same = [builder.icmp_signed("==", rows[k], rows[earlier]) for earlier in range(1, k)]
+            bit = builder.zext(reduce(builder.or_, same), Int64)
+            found = builder.or_(found, builder.shl(bit, constant(k)))
+        return found
+
+    return types.int64(n_targets, types.int64), emit
+
+
+@instruction
+def copy_row(typing_context: Any, source: Any, target: Any, chunks: Any) -> Any:
+    """Copy a row from one address to another; `chunks` is its length divided by 16."""
+
+    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
+        source, target, chunks = arguments
+        for_each_chunk(builder, chunks, lambda offset: store(builder, load(builder, source, offset), target, offset))
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), emit
+
+
+@instruction
+def add_movement(typing_context: Any, row: Any, after: Any, before: Any, scale: Any, chunks: Any) -> Any:
+    """Add scale · (after − before), two rows, to a row at another address."""
+
+    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
+        row, after, before, scale, chunks = arguments
+        scales = broadcast(builder, scale)
+
+        def add(offset: Value) -> None:
+            movement = builder.fsub(load(builder, after, offset), load(builder, before, offset))
+            moved = multiply_add(builder, scales, movement, load(builder, row, offset))
+            store(builder, moved, row, offset)
+
+        for_each_chunk(builder, chunks, add)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64, types.float32, types.int64), emit
+
+
+@instruction
+def prefetch_row(typing_context: Any, row: Any, chunks: Any) -> Any:
+    """Ask for a row that will be read soon."""
+
+    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
+        row, chunks = arguments
+        for_each_chunk(builder, chunks, lambda offset: prefetch(builder, row, offset))
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), emit
+
+
+def _products(builder: Builder, rows: list[Value], others: list[Value], length: int) -> list[list[Value]]:
+    """Emit for each row and each of the others a vector whose lanes add up to their scalar product."""
+    sums = [allocate_vectors(builder, len(others)) for _ in rows]
+
+    def add_products(offset: Value) -> None:
+        left = [load(builder, row, offset) for row in rows]
+        for j, other in enumerate(others):
+            right = load(builder, other, offset)
+            for i, own in enumerate(left):
+                builder.store(multiply_add(builder, own, right, builder.load(sums[i][j])), sums[i][j])
+
+    for_each_chunk(builder, length, add_products)
+    return [[builder.load(place) for place in own] for own in sums]
+
+
+def _move_pairs(
+    builder: Builder, inputs: Value, n_inputs: Value, others: list[Value], length: int, errors: Value
+) -> None:
+    """Emit input += Σ error · target and target += Σ error · input, the rate being in the errors."""
+    with cgutils.for_range(builder, constant(length)) as chunk:
+        offset = builder.mul(chunk.index, constant(ROW_BYTES))
+        before = [load(builder, other, offset) for other in others]
+        after = allocate_vectors(builder, len(others))
+        for place, row in zip(after, before, strict=True):
+            builder.store(row, place)
+        with cgutils.for_range(builder, n_inputs) as loop:
+            own = load_address(builder, inputs, loop.index)
+            left = load(builder, own, offset)
+            moved = left
+            place_of_errors = builder.mul(loop.index, constant(_ERRORS_BYTES))
+            for j, (right, place) in enumerate(zip(before, after, strict=True)):
+                step = load_broadcast(builder, errors, builder.add(place_of_errors, constant(4 * j)))
+                moved = multiply_add(builder, step, right, moved)
+                builder.store(multiply_add(builder, step, left, builder.load(place)), place)
+            store(builder, moved, own, offset)
+        for other, place in zip(others, after, strict=True):
+            store(builder, builder.load(place), other, offset)
+
+
+def _literal(kind: Any) -> int:
+    if not isinstance(kind, types.IntegerLiteral):
+        raise TypeError("the sizes of a window must be constants where it is called")
+    return int(kind.literal_value)
+
+
+def _truth(builder: Builder, scores: Value, signs: Sequence[float], loss: Value) -> tuple[Value, Value]:
+    """Emit the probability given to the truth in each lane, σ(sign · score), and the errors, sign · (1 − σ).
+
+    The error is what a score ought to rise by: the gradient of log σ(sign · score). The probabilities are multiplied
+    into the loss.
+
+    Args:
+        signs: 1 for a true pair, −1 for a false one, 0 for a lane that counts for nothing.
+        loss: address of 16 floats between 1 and 2 and then 16 int32; Π p of a lane is float · 2^integer.
+    """
+    sign = ir.Constant(Floats, [*signs, *[0.0] * (LANES - len(signs))])
+    used = ir.Constant(
+        ir.VectorType(ir.IntType(1), LANES), [lane < len(signs) and signs[lane] != 0 for lane in range(LANES)]
+    )
+    probability = builder.select(used, sigmoid(builder, builder.fmul(scores, sign)), constant_vector(1))
+    _note_loss(builder, loss, probability)
+    return probability, builder.fmul(sign, builder.fsub(constant_vector(1), probability))
+
+
+def _note_loss(builder: Builder, loss: Value, probability: Value) -> None:
+    """Emit Π p ← Π p · probability, its exponent moved to the integer."""
+    bits = builder.bitcast(builder.fmul(load(builder, loss, constant(0)), probability), Ints)
+    place = pointer(builder, loss, constant(ROW_BYTES), Ints)
+    exponent = builder.sub(builder.lshr(bits, ir.Constant(Ints, [23] * LANES)), ir.Constant(Ints, [127] * LANES))
+    builder.store(builder.add(builder.load(place, align=64), exponent), place, align=64)
+    fraction = builder.and_(bits, ir.Constant(Ints, [0x7FFFFF] * LANES))
+    mantissa = builder.or_(fraction, ir.Constant(Ints, [0x3F800000] * LANES))
+    store(builder, builder.bitcast(mantissa, Floats), loss, constant(0))

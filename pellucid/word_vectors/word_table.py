@@ -1,0 +1,266 @@
+"""Text → numbers of words, counted on the way: one pass over the bytes, in a table that grows.
+
+Each different word gets a number when it is first seen. A word is what stands between white space (Unicode's, as
+`str.split` has it); a line feed also ends a sentence. Bytes that are no UTF-8 are letters like any other here; whoever
+makes words out of them must look.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy
+from numba import int32, int64, types, uint64
+from numpy.typing import NDArray
+
+from pellucid.kernels.compilation import kernel
+from pellucid.kernels.simd import Builder, Int64, instruction
+
+__all__ = ["Scan", "WordTable", "renumber"]
+
+_SLOTS = 1 << 16
+_LETTERS = 1 << 20
+
+
+class _Table(NamedTuple):
+    """What the kernel looks words up in.
+
+    `slots` holds number + 1 and, above it, 32 bits of the hash; 0 is free. `entries` has for each word its first
+    eight letters as a number, start and length in `letters`, and count, which lie together because they are needed
+    together: words of up to eight letters are told apart without a look at `letters`. `sizes` are how many words and
+    letters there are.
+    """
+
+    slots: NDArray[numpy.uint64]
+    entries: NDArray[numpy.uint64]
+    letters: NDArray[numpy.uint8]
+    sizes: NDArray[numpy.int64]
+
+
+class Scan(NamedTuple):
+    """What a block of text is: numbers of words, where sentences end among them, and how many bytes were read."""
+
+    numbers: NDArray[numpy.int32]
+    ends: NDArray[numpy.int64]
+    read: int
+
+
+class WordTable:
+    """All different words seen so far, numbered from 0, with how often they were seen."""
+
+    def __init__(self) -> None:
+        self._table = _Table(
+            numpy.zeros(_SLOTS, numpy.uint64),
+            numpy.zeros((_SLOTS // 2, 4), numpy.uint64),
+            numpy.zeros(_LETTERS, numpy.uint8),
+            numpy.zeros(2, numpy.int64),
+        )
+
+    def __len__(self) -> int:
+        return int(self._table.sizes[0])
+
+    @property
+    def counts(self) -> NDArray[numpy.int64]:
+        """How often each word was seen."""
+        return self._table.entries[: len(self), 3].astype(numpy.int64)
+
+    def words(self) -> list[bytes]:
+        """Return all words in the order of their numbers."""
+        whole = self._table.letters.tobytes()
+        starts, lengths = self._table.entries[: len(self), 1].tolist(), self._table.entries[: len(self), 2].tolist()
+        return [whole[start : start + length] for start, length in zip(starts, lengths, strict=True)]
+
+    def scan(self, block: bytes | memoryview, last: bool) -> Scan:
+        """Count and number the words of a block.
+
+        Args:
+            block: text; a word at its end is left unread, since it may go on, unless the block is the last.
+            last: whether the text ends here.
+        """
+        data = numpy.frombuffer(block, numpy.uint8)
+        numbers = numpy.empty(len(data) // 2 + 1, numpy.int32)
+        ends = numpy.empty(len(data) + 1, numpy.int64)
+        done = numpy.zeros(3, numpy.int64)  # bytes, words, sentences
+        while not _scan(data, last, self._table, numbers, ends, done):
+            self._grow()
+        return Scan(numbers[: done[1]], ends[: done[2]], int(done[0]))
+
+    def _grow(self) -> None:
+        table, size = self._table, len(self)
+        if 2 * (size + 1) > len(table.slots):
+            slots = numpy.zeros(4 * len(table.slots), numpy.uint64)
+            _enter(table.entries[:size], table.letters, slots)
+            table = table._replace(slots=slots, entries=_longer(table.entries, len(slots) // 2))
+        else:
+            table = table._replace(letters=_longer(table.letters, 2 * len(table.letters)))
+        self._table = table
+
+
+def _longer(array: NDArray[Any], length: int) -> NDArray[Any]:
+    grown = numpy.zeros((length, *array.shape[1:]), array.dtype)
+    grown[: len(array)] = array
+    return grown
+
+
+@instruction
+def _eight(typing_context: Any, address: Any) -> Any:
+    """Return the eight bytes at an address as a number, the first byte being the lowest."""
+
+    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
+        return builder.load(builder.inttoptr(arguments[0], Int64.as_pointer()), align=1)
+
+    return types.uint64(types.int64), emit
+
+
+@kernel
+def _key(letters: Any, start: Any, length: Any) -> Any:
+    """Return the first eight of some letters as a number, zeros for those that there are not."""
+    if start + 8 <= len(letters):
+        key = _eight(letters.ctypes.data + start)
+        return key if length >= 8 else key & ((uint64(1) << uint64(8 * length)) - uint64(1))
+    key = uint64(0)
+    for i in range(min(length, 8)):
+        key |= uint64(letters[start + i]) << uint64(8 * i)
+    return key
+
+
+@kernel
+def _hash(letters: Any, start: Any, length: Any, key: Any) -> Any:
+    """Return a hash of some letters, of which `key` are the first eight."""
+    value = (key ^ uint64(length)) * uint64(0x9E3779B97F4A7C15)
+    for at in range(8, length, 8):
+        value ^= value >> uint64(32)
+        value = (value ^ _key(letters, start + at, length - at)) * uint64(0x9E3779B97F4A7C15)
+    value ^= value >> uint64(32)
+    value *= uint64(0xD6E8FEB86659FD93)
+    return value ^ (value >> uint64(32))
+
+
+@kernel
+def _enter(entries: Any, letters: Any, slots: Any) -> None:
+    """Put words, all different, into an empty table."""
+    mask = uint64(len(slots) - 1)
+    for number in range(len(entries)):
+        start, length = int64(entries[number, 1]), int64(entries[number, 2])
+        value = _hash(letters, start, length, entries[number, 0])
+        place = value & mask
+        while slots[place]:
+            place = (place + uint64(1)) & mask
+        slots[place] = (value >> uint64(32) << uint64(32)) | uint64(number + 1)
+
+
+@kernel
+def _space(data: Any, at: Any) -> Any:
+    """Return how many bytes long the white space at a place is, 0 for none, −1 if the block ends within it."""
+    letter = data[at]
+    if letter <= 32:
+        return 1 if letter == 32 or 9 <= letter <= 13 or 28 <= letter <= 31 else 0
+    if letter < 0xC2 or letter > 0xE3:
+        return 0
+    if letter == 0xC2:  # U+0085, U+00A0
+        if at + 1 >= len(data):
+            return -1
+        return 2 if data[at + 1] == 0x85 or data[at + 1] == 0xA0 else 0
+    if letter != 0xE1 and letter != 0xE2 and letter != 0xE3:
+        return 0
+    if at + 2 >= len(data):
+        return -1
+    second, third = data[at + 1], data[at + 2]
+    if letter == 0xE1:  # U+1680
+        return 3 if second == 0x9A and third == 0x80 else 0
+    if letter == 0xE3:  # U+3000
+        return 3 if second == 0x80 and third == 0x80 else 0
+    if second == 0x80:  # U+2000 to U+200A, U+2028, U+2029, U+202F
+        return 3 if third <= 0x8A or third == 0xA8 or third == 0xA9 or third == 0xAF else 0
+    return 3 if second == 0x81 and third == 0x9F else 0  # U+205F
+
+
+@kernel
+def _same(data: Any, start: Any, letters: Any, begin: Any, length: Any) -> Any:
+    i = 0
+    while i < length and data[start + i] == letters[begin + i]:
+        i += 1
+    return i == length
+
+
+@kernel
+def _scan(data: Any, last: Any, table: Any, numbers: Any, ends: Any, done: Any) -> Any:
+    """Go on with a block from `done`; return False if the table must grow before the next word."""
+    slots, entries, letters = table.slots, table.entries, table.letters
+    mask = uint64(len(slots) - 1)
+    at, found, sentences = done[0], done[1], done[2]
+    size, used = table.sizes[0], table.sizes[1]
+    whole = True
+    while at < len(data):
+        letter = data[at]
+        if letter == 10:
+            ends[sentences] = found
+            sentences += 1
+            at += 1
+            continue
+        length = _space(data, at)
+        if length > 0:
+            at += length
+            continue
+        start = at
+        while at < len(data):
+            letter = data[at]
+            if letter <= 32 or 0xC2 <= letter <= 0xE3:
+                length = _space(data, at)
+                if length > 0 or (length < 0 and not last):
+                    break
+            at += 1
+        if not last and (at == len(data) or length < 0):
+            at = start
+            break
+        size_of_word = at - start
+        key = _key(data, start, size_of_word)
+        value = _hash(data, start, size_of_word, key)
+        tag, place = value >> uint64(32), value & mask
+        number = int64(-1)
+        while slots[place]:
+            if slots[place] >> uint64(32) == tag:
+                candidate = int64(slots[place] & uint64(0xFFFFFFFF)) - 1
+                same = entries[candidate, 0] == key and int64(entries[candidate, 2]) == size_of_word
+                if same and (
+                    size_of_word <= 8 or _same(data, start, letters, int64(entries[candidate, 1]), size_of_word)
+                ):
+                    number = candidate
+                    break
+            place = (place + uint64(1)) & mask
+        if number < 0:
+            if 2 * (size + 1) > len(slots) or used + size_of_word > len(letters):
+                at, whole = start, False
+                break
+            number = size
+            slots[place] = (tag << uint64(32)) | uint64(number + 1)
+            entries[number, 0], entries[number, 1], entries[number, 2] = key, used, size_of_word
+            for i in range(size_of_word):
+                letters[used + i] = data[start + i]
+            used += size_of_word
+            size += 1
+        entries[number, 3] += uint64(1)
+        numbers[found] = int32(number)
+        found += 1
+    done[0], done[1], done[2] = at, found, sentences
+    table.sizes[0], table.sizes[1] = size, used
+    return whole
+
+
+@kernel
+def renumber(numbers: Any, lengths: Any, new_number: Any, kept: Any, kept_lengths: Any) -> Any:
+    """Give words new numbers, leave out those whose new number is −1, and return how many words are kept.
+
+    Args:
+        numbers, lengths: of sentences.
+        new_number: int32 [words].
+        kept, kept_lengths: overwritten with the new numbers and lengths of sentences.
+    """
+    at, written = 0, 0
+    for sentence in range(len(lengths)):
+        before = written
+        for _ in range(lengths[sentence]):
+            number = new_number[numbers[at]]
+            kept[written] = number
+            written += 1 if number >= 0 else 0
+            at += 1
+        kept_lengths[sentence] = written - before
+    return written
