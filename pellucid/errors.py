@@ -1,8 +1,9 @@
 """What goes wrong by a user's hand: said as what, where and how to mend it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 
-__all__ = ["ShapeError", "UsageError", "UserError"]
+__all__ = ["ShapeError", "UsageError", "UserError", "did_you_mean"]
 
 
 class UserError(Exception):
@@ -44,3 +45,18 @@ class UsageError(UserError):
 
 class ShapeError(ValueError):
     """Arrays whose shapes do not fit together: a caller's mistake, not a user's."""
+
+
+def did_you_mean(name: str, known: Iterable[str], otherwise: str | None = None, template: str = "{}") -> str:
+    """Suggest the known name closest to a misspelled one, as an error's hint: `Did you mean beam_size?`.
+
+    Args:
+        name: the unknown name.
+        known: the names that exist.
+        otherwise: the hint if no name is close; lists the known names unless given.
+        template: how a name is written, as in "`pellucid {}`".
+    """
+    names = list(known)
+    if close := get_close_matches(name, names, 1):
+        return f"Did you mean {template.replace('{}', close[0])}?"
+    return f"There are {', '.join(names)}." if otherwise is None else otherwise

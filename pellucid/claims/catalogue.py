@@ -1,6 +1,5 @@
 """All claims of the lab, in the order of its topics."""
 
-import difflib
 from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
@@ -8,7 +7,7 @@ from pkgutil import iter_modules
 
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Claim
-from pellucid.errors import UsageError
+from pellucid.errors import UsageError, did_you_mean
 
 __all__ = ["TOPICS", "all_claims", "find_claims", "topic_of"]
 
@@ -53,10 +52,9 @@ def find_claims(ids: Iterable[str]) -> tuple[Claim, ...]:
         elif name in claims:
             chosen[name] = claims[name]
         else:
-            near = difflib.get_close_matches(name, claims, 1)
             raise UsageError(
                 f"there is no claim {given}",
-                hint=f"Did you mean {near[0]}?" if near else "`pellucid claims list` lists them.",
+                hint=did_you_mean(name, claims, "`pellucid claims list` lists them."),
             )
     return tuple(chosen.values()) or tuple(claims.values())
 

@@ -7,7 +7,6 @@ stderr with the fields error, where and hint; stdout then holds no answer.
 A command's module is loaded when it is asked for: `pellucid --help` loads neither PyTorch nor Numba.
 """
 
-import difflib
 import importlib
 import inspect
 import os
@@ -23,7 +22,7 @@ import pellucid
 from pellucid.cli import console
 from pellucid.cli.flags import Flags
 from pellucid.cli.settings import split_settings
-from pellucid.errors import UsageError, UserError
+from pellucid.errors import UsageError, UserError, did_you_mean
 
 __all__ = ["build_app", "main"]
 
@@ -179,9 +178,8 @@ def _unknown_command(error: UnknownCommandError) -> UsageError:
     name = (error.unused_tokens or [""])[0]
     if name.startswith("-"):
         return UsageError(f"unknown option {name}", where="pellucid", hint="`pellucid --help` lists the commands.")
-    near = difflib.get_close_matches(name, known, 1)
     program = " ".join(["pellucid", *words])
-    hint = f"Did you mean `{program} {near[0]}`?" if near else f"`{program}` has the commands {', '.join(known)}."
+    hint = did_you_mean(name, known, f"`{program}` has the commands {', '.join(known)}.", f"`{program} {{}}`")
     return UsageError(f"unknown command {name}", where=f"{program} {name}", hint=hint)
 
 

@@ -1,12 +1,12 @@
 """How a text is judged before it is learnt from."""
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from pellucid.corpus.doctor.checks import CHECKS, Level
+from pellucid.errors import did_you_mean
 
 __all__ = ["CheckOptions", "DataConfig", "split_check_names", "validate_check_names"]
 
@@ -91,9 +91,7 @@ def validate_check_names(chosen: Mapping[str, Iterable[str]], known: Iterable[st
     for field, names in chosen.items():
         for name in names:
             if name not in there:
-                near = get_close_matches(name, there, 1, 0.5)
-                hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(there)}"
-                raise ValueError(f"no check is called {name!r}; {hint}")
+                raise ValueError(f"no check is called {name!r}. {did_you_mean(name, there)}")
             if field != "drop" and name in _UNREADABLE and name != "shift":
                 raise ValueError(f"{name} cannot be among those to {field}: such lines cannot be learnt from")
     for name in set(chosen["drop"]) & set(chosen["keep"]):

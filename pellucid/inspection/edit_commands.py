@@ -2,10 +2,9 @@
 
 import shlex
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from typing import NamedTuple
 
-from pellucid.errors import UsageError
+from pellucid.errors import UsageError, did_you_mean
 from pellucid.inspection.look import Look
 from pellucid.inspection.what_if import WhatIf
 
@@ -67,8 +66,8 @@ def _read(line: str) -> tuple[str, list[str]]:
         raise UsageError(f"{str(error).lower()} in {line!r}", where="--what-if", hint="Close the quotes.") from error
     name = first.replace("-", "_")
     if name not in EDITS:
-        near = [verb for verb in EDITS if name and verb.startswith(name)] or get_close_matches(name, EDITS, 1)
-        hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(EDITS)}."
+        completed = next((verb for verb in EDITS if name and verb.startswith(name)), name)
+        hint = did_you_mean(completed, EDITS)
         raise UsageError(f"there is no edit {first}" if first else "the edit is empty", where="--what-if", hint=hint)
     if not EDITS[name].fewest <= len(words) <= EDITS[name].most:
         raise _wrong(line, name, f"{len(words)} words follow {name}")

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property, lru_cache
 from typing import NamedTuple, TypeVar
 
@@ -10,7 +9,7 @@ import numpy
 import torch
 from torch import Tensor, nn
 
-from pellucid.errors import UserError
+from pellucid.errors import UserError, did_you_mean
 from pellucid.inspection.labelled_array import Array, Axis, LabelledArray, numbered_axis
 from pellucid.inspection.recording import ModelInput, Recording
 from pellucid.inspection.structure import AttentionSite, Stack, find_attention, stack, stacks
@@ -129,11 +128,10 @@ class RecordedRun:
         """
         for name in names:
             if name not in self.arrays:
-                near = get_close_matches(name, self.arrays, 1)
                 raise UserError(
                     f"{name} was not recorded",
                     where="look",
-                    hint=f"Add it to what=[...]{f', or did you mean {near[0]}' if near else ''}.",
+                    hint=f"Add it to what=[...]. {did_you_mean(name, self.arrays, '')}".rstrip(),
                 )
         return tuple(self.arrays[name] for name in names)
 

@@ -5,14 +5,13 @@ docs/taps.md is written from this, and every recorded number carries its line of
 
 import re
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import NamedTuple
 
 from torch import nn
 
-from pellucid.errors import UserError
+from pellucid.errors import UserError, did_you_mean
 from pellucid.inspection.structure import stacks
 from pellucid.layers.attention import Attention, attend
 from pellucid.layers.block import DecoderBlock, SelfAttentionBlock
@@ -70,11 +69,10 @@ def chosen_names(model: nn.Module, what: Sequence[str] | None) -> frozenset[str]
     for pattern in what:
         matching = [name for name in known if fnmatchcase(name, pattern)]
         if not matching:
-            near = get_close_matches(pattern, known, 1)
             raise UserError(
                 f"no tap is called {pattern}",
                 where="what",
-                hint=f"Did you mean {near[0]}?" if near else "docs/taps.md lists their names; * stands for anything.",
+                hint=did_you_mean(pattern, known, "docs/taps.md lists their names; * stands for anything."),
             )
         found.update(matching)
     return frozenset(found)

@@ -6,7 +6,6 @@ with the plain one, and with the difference in outputs and in any number.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,7 +13,7 @@ import numpy
 import torch
 from torch import Tensor
 
-from pellucid.errors import UserError
+from pellucid.errors import UserError, did_you_mean
 from pellucid.inspection.effect import Effect
 from pellucid.inspection.labelled_array import LabelledArray
 from pellucid.inspection.look import Look
@@ -296,8 +295,7 @@ class WhatIf:
     def _known(self, name: str) -> None:
         names = tap_names(self.inspected.model)
         if name not in names:
-            near = get_close_matches(name, names, 1)
-            hint = f"Did you mean {near[0]}?" if near else "docs/taps.md lists their names."
+            hint = did_you_mean(name, names, "docs/taps.md lists their names.")
             raise UserError(f"no tap is called {name}", where=name, hint=hint)
 
     def _place(self, name: str, position: int | None) -> int | None:

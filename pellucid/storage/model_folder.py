@@ -10,14 +10,13 @@ metrics.jsonl            a line a logged step
 checkpoints/step-…/      where training can go on
 """
 
-import difflib
 import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pellucid.errors import UsageError, UserError
+from pellucid.errors import UsageError, UserError, did_you_mean
 from pellucid.storage.files import remove_temporary_files, write_text
 
 __all__ = [
@@ -211,11 +210,12 @@ def _require_kind(folder: Path, config: Mapping[str, Any]) -> None:
 
 def _no_model_error(folder: Path) -> UserError:
     if not folder.exists():
-        near = _nearest_model(folder)
+        siblings = [path.parent.name for path in folder.absolute().parent.glob("*/config.json")]
+        otherwise = "Train one with `pellucid train`, or check the path."
         return UserError(
             f"no model folder at {folder}",
             where=str(folder),
-            hint=f"Did you mean {near}?" if near else "Train one with `pellucid train`, or check the path.",
+            hint=did_you_mean(folder.name, siblings, otherwise, str(folder.with_name("{}"))),
         )
     if not folder.is_dir():
         return UserError(
@@ -241,10 +241,3 @@ def _no_model_error(folder: Path) -> UserError:
         where=str(folder / "config.json"),
         hint="Name the folder that `pellucid train … -o` has written.",
     )
-
-
-def _nearest_model(folder: Path) -> str:
-    siblings = folder.absolute().parent
-    names = [path.parent.name for path in siblings.glob("*/config.json")] if siblings.is_dir() else []
-    near = difflib.get_close_matches(folder.name, names, 1)
-    return str(folder.with_name(near[0])) if near else ""

@@ -1,12 +1,11 @@
 """How word vectors are trained: the settings, apart from the code so that they load without NumPy."""
 
-import difflib
 from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from pellucid.errors import UsageError
+from pellucid.errors import UsageError, did_you_mean
 
 __all__ = ["VectorsConfig", "vectors_config"]
 
@@ -128,10 +127,7 @@ def vectors_config(settings: Mapping[str, object]) -> VectorsConfig:
     known = list(VectorsConfig.model_fields)
     for name in settings:
         if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(known)}."
-            if name in _ELSEWHERE:
-                hint = f"It is {_ELSEWHERE[name]} here."
+            hint = f"It is {_ELSEWHERE[name]} here." if name in _ELSEWHERE else did_you_mean(name, known)
             raise UsageError(f"there is no setting {name}", hint=hint)
     try:
         return VectorsConfig.model_validate(dict(settings))

@@ -1,13 +1,12 @@
 """What can be seen of a look, by name."""
 
 from dataclasses import replace
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from torch import nn
 
-from pellucid.errors import UsageError, UserError
+from pellucid.errors import UsageError, UserError, did_you_mean
 from pellucid.inspection.tap_table import tap_names
 from pellucid.inspection.views.attention import (
     alignment_view,
@@ -106,9 +105,7 @@ def view_type_of(name: str) -> ViewType:
         UsageError: for a view that does not exist.
     """
     if name not in VIEWS:
-        near = get_close_matches(name, VIEWS, 1)
-        hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(VIEWS)}."
-        raise UsageError(f"there is no view {name}", where="--view", hint=hint)
+        raise UsageError(f"there is no view {name}", where="--view", hint=did_you_mean(name, VIEWS))
     return VIEWS[name]
 
 
