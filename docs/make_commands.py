@@ -1,4 +1,4 @@
-"""Write docs/commands.md: what every command of `pellucid` takes, as its `--help` says.
+"""Write docs/commands.md: the `--help` of every command.
 
 `python docs/make_commands.py` writes the file; a test fails when it is out of date.
 """
@@ -8,54 +8,25 @@ import subprocess
 import sys
 from pathlib import Path
 
-__all__ = ["COMMANDS", "FILE", "render"]
+from pellucid.cli.app import command_names
+
+__all__ = ["FILE", "render"]
 
 FILE = Path(__file__).with_name("commands.md")
 
-COMMANDS = (
-    (),
-    ("demo",),
-    ("doctor",),
-    ("train", "translator"),
-    ("train", "lm"),
-    ("train", "vectors"),
-    ("train", "settings"),
-    ("translate",),
-    ("generate",),
-    ("chat",),
-    ("score",),
-    ("evaluate",),
-    ("look",),
-    ("align",),
-    ("import",),
-    ("info",),
-    ("vectors", "similar"),
-    ("vectors", "analogy"),
-    ("vectors", "odd-one-out"),
-    ("vectors", "axis"),
-    ("vectors", "bias"),
-    ("vectors", "align"),
-    ("vectors", "neighbours"),
-    ("vectors", "stability"),
-    ("vectors", "map"),
-    ("vectors", "convert"),
-    ("claims", "list"),
-    ("claims", "run"),
-)
-
 HEAD = """# Commands
 
-<!-- Written by docs/make_commands.py from the commands' own help. Change that, then run it again. -->
+<!-- Generated from the commands' help by docs/make_commands.py; do not edit by hand. -->
 
-Exit codes: 0 done · 1 you must mend something, the message says what, where and how · 2 wrong usage · 70 a mistake of
-Pellucid's own · 130 stopped by Ctrl-C · 141 nobody reads its output any more. stdout is data, stderr is talk.
+Exit codes: 0 success · 1 you must fix something: the message says what, where and how · 2 wrong usage · 70 a bug in
+Pellucid · 130 stopped by Ctrl-C · 141 nobody reads the output any more. Results go to stdout, messages to stderr.
 """
 
 
 def render() -> str:
-    """Return the page."""
+    """Render the page."""
     parts = [HEAD]
-    for command in COMMANDS:
+    for command in [(), *command_names()]:
         program = " ".join(("pellucid", *command))
         parts.append(f"\n## `{program}`\n\n```text\n{_help_of(command)}```\n")
     return "".join(parts)

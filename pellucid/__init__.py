@@ -1,6 +1,6 @@
-"""Pellucid: train word vectors, translators and language models from your own text, and see every number.
+"""Pellucid: train word vectors, translators and language models on your own text, and see every number.
 
-The public names load what they need when they are first used: `import pellucid` loads neither PyTorch nor Numba.
+The public names are imported on first use: `import pellucid` loads neither PyTorch nor Numba.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""`python -m pellucid`: the same program as the command `pellucid`."""
+"""Run `python -m pellucid`, the same program as `pellucid`."""
 
 import sys
 

@@ -1,6 +1,6 @@
-"""Names that a package offers and loads when one of them is first used.
+"""Package exports that are imported on first use (PEP 562).
 
-`import pellucid` and `pellucid --help` load neither PyTorch nor Numba, though every package offers what needs them.
+They let `import pellucid` and `pellucid --help` start without loading PyTorch or Numba.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,17 +10,17 @@ from typing import Any
 __all__ = ["lazy_names"]
 
 
-def lazy_names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return a package's `__getattr__` and `__dir__` (PEP 562).
+def lazy_names(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Create a package's `__getattr__` and `__dir__`.
 
     Args:
-        package: its `__name__`.
-        homes: name → the module that has it, within the package.
+        package: the package's `__name__`.
+        modules: for each exported name, the module that defines it, relative to the package.
     """
 
     def find(name: str) -> Any:
-        if name not in homes:
+        if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f"{package}.{homes[name]}"), name)
+        return getattr(import_module(f"{package}.{modules[name]}"), name)
 
-    return find, lambda: sorted({*homes, *vars(import_module(package))})
+    return find, lambda: sorted({*modules, *vars(import_module(package))})

@@ -1,7 +1,7 @@
-"""One seed → named, independent generators.
+"""Independent, named random generators from one seed.
 
-Every random choice of a run is a pure function of (seed, name, counters): nothing has to be saved to go on where a
-killed run stopped, and no part's draws shift another's.
+Every random choice of a run is a pure function of (seed, name, counters): a killed run resumes without saved generator
+states, and one part's choices never shift another's.
 """
 
 import hashlib
@@ -12,11 +12,11 @@ __all__ = ["derive_seed", "generator"]
 
 
 def derive_seed(seed: int, *name: str | int) -> int:
-    """Return a 63-bit seed for the part of the run called `name`, independent of every other name's."""
+    """Derive a 63-bit seed for the part of the run called `name`, independent of those of other names."""
     text = "\x1f".join([str(seed), *(f"{type(part).__name__}:{part}" for part in name)])
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little") >> 1
 
 
 def generator(seed: int, *name: str | int) -> numpy.random.Generator:
-    """Return the NumPy generator for the part of the run called `name`."""
+    """Create the NumPy generator for the part of the run called `name`."""
     return numpy.random.Generator(numpy.random.PCG64(derive_seed(seed, *name)))

@@ -1,6 +1,6 @@
-"""Who translates whom, drawn in a terminal: target tokens down, source tokens across, a shade where they meet.
+"""Draw word alignments in a terminal: target tokens down, source tokens across, shades for weights.
 
-Chinese characters take two columns, as terminals show them.
+A Chinese character takes two columns, as in a terminal.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,22 +9,22 @@ from pellucid.cli.console import display_width
 
 __all__ = ["LEGEND", "draw_alignment"]
 
-# (from this weight on, shade)
+# (least weight, shade)
 _SHADES = ((0.75, "█"), (0.5, "▓"), (0.25, "▒"), (0.0, "░"))
-_NOTHING = "·"
-LEGEND = "█ ▓ ▒ ░: 75, 50, 25 % and less of the attention"
+_NO_LINK = "·"
+LEGEND = "█ ▓ ▒ ░: at least 75, 50, 25 and 0 % of the attention"
 
 
 def draw_alignment(
     source: Sequence[str], target: Sequence[str], weights: Mapping[tuple[int, int], float], columns: int = 80
 ) -> list[str]:
-    """Return the lines of the drawing.
+    """Draw an alignment as lines of text.
 
     Args:
         source: source tokens or words, across.
         target: target tokens or words, down.
-        weights: of (source, target) index pairs, 0 to 1; those without one stay empty.
-        columns: width of the terminal; a longer source is drawn in several blocks, one below the other.
+        weights: weights of (source, target) index pairs, 0 to 1; other pairs stay empty.
+        columns: width of the terminal; a longer source is drawn in several blocks below each other.
     """
     label = max((display_width(token) for token in target), default=0)
     lines: list[str] = []
@@ -38,14 +38,14 @@ def draw_alignment(
 
 
 def _cell(weight: float | None, columns: int) -> str:
-    """Fill a cell as wide as the token above it."""
+    """Fill a cell that is as wide as the token above it."""
     if weight is None:
-        return _NOTHING + " " * (columns - 1)
+        return _NO_LINK + " " * (columns - 1)
     return next(shade for least, shade in _SHADES if weight >= least) * columns
 
 
 def _blocks(widths: Sequence[int], columns: int) -> list[tuple[int, int]]:
-    """Divide the tokens into runs that fit; a token wider than that has one of its own."""
+    """Divide the tokens into runs that fit into the columns; a wider token gets a run to itself."""
     blocks: list[tuple[int, int]] = []
     first, used = 0, 0
     for i, needed in enumerate(widths):

@@ -1,12 +1,13 @@
-"""The only place that prints: stdout is data, stderr is talk.
+"""The only module that prints: results to stdout, messages to stderr.
 
-`data` and `data_json` go to stdout, for the next program in the pipe; everything else goes to stderr and is silent
-under `--quiet`, but for warnings and errors. Texts are shown as they are: nothing in them is mark-up.
+`data`, `data_part`, `data_json` and `table` write results to stdout, for the next program in the pipe. Everything else
+goes to stderr; `--quiet` silences it except for warnings and errors. Text is printed verbatim, never read as markup.
 """
 
 from __future__ import annotations
 
 import codecs
+import io
 import json
 import os
 import sys
@@ -41,23 +42,25 @@ __all__ = [
     "warn",
 ]
 
-_FIRST_SIGHT = 1.0  # seconds of work before progress is shown at all
-_LINE_EVERY = 10.0  # seconds between two plain lines of progress
+_PROGRESS_DELAY = 1.0  # seconds of work before any progress is shown
+_LINE_INTERVAL = 10.0  # seconds between two plain lines of progress
+_BAR_INTERVAL = 0.2  # seconds between two updates of the bar
+_WIDEST_TABLE = 100_000  # columns: tables are never cut or wrapped
 
 _quiet = False
-_bar: Bar | None = None  # the one on the terminal now: what is printed meanwhile must go above it
+_bar: Bar | None = None  # the one now on the terminal; other output must be printed above it
 
 
 def set_quiet(quiet: bool) -> None:
-    """Switch talk off or on; data, warnings and errors are printed all the same."""
+    """Silence messages, or show them again; results, warnings and errors are always printed."""
     global _quiet
     _quiet = quiet
 
 
 def use_utf8() -> None:
-    r"""Make stdout and stderr UTF-8 with `\n`, whatever the system's default.
+    r"""Make stdout and stderr write UTF-8 with `\n`, whatever the system's default.
 
-    Bytes of a file name that the system could not decode are written as they were, other lone surrogates escaped.
+    Bytes of a file name that could not be decoded are written unchanged; other lone surrogates are escaped.
     """
     codecs.register_error("pellucid", _unencodable)
     for stream in (sys.stdout, sys.stderr):
@@ -67,7 +70,7 @@ def use_utf8() -> None:
 
 
 def data(text: str) -> None:
-    """Print a line of the result to stdout."""
+    """Print a line of the results to stdout."""
     if _bar is not None and sys.stdout.isatty():
         _print_above_bar(text)
     else:
@@ -75,7 +78,7 @@ def data(text: str) -> None:
 
 
 def data_part(text: str) -> None:
-    """Print a part of the result to stdout as it comes: no line end behind it."""
+    """Print a piece of the results to stdout at once, without ending the line."""
     _print(text, sys.stdout, end="")
 
 
@@ -83,45 +86,45 @@ def data_json(value: object) -> None:
     """Print `value`, made of dicts, lists, numbers and strings, as one line of JSON to stdout.
 
     Raises:
-        ValueError: for NaN or an infinity, which JSON does not have.
+        ValueError: if it contains NaN or infinity, which JSON does not have.
     """
     data(json.dumps(value, ensure_ascii=False, allow_nan=False))
 
 
 def log(text: str = "") -> None:
-    """Print a line of talk to stderr, unless quiet."""
+    """Print a message to stderr, unless quiet."""
     if not _quiet:
-        _talk(text)
+        _to_stderr(text)
 
 
 def prompt(mark: str) -> None:
-    """Print to a terminal the mark behind which somebody types; it goes to stderr, as talk does."""
+    """Print the prompt behind which the user types, if stderr is a terminal."""
     if sys.stderr is not None and _is_terminal(sys.stderr) and not _quiet:
         _print(mark, sys.stderr, end="")
 
 
 def warn(text: str) -> None:
     """Print a warning to stderr, quiet or not."""
-    _talk(_painted("warning:", "33") + f" {text}")
+    _to_stderr(_coloured("warning:", "33") + f" {text}")
 
 
-def error(mistake: UserError, *, as_json: bool = False) -> None:
-    """Print what the user must mend to stderr: what, where, hint; as one line of JSON for a program."""
+def error(user_error: UserError, *, as_json: bool = False) -> None:
+    """Print a user's error to stderr: what, where and hint, or the same fields as one line of JSON."""
     if as_json:
-        _talk(json.dumps(mistake.as_dict(), ensure_ascii=False))
+        _to_stderr(json.dumps(user_error.as_dict(), ensure_ascii=False))
         return
-    _talk(str(mistake).replace("error:", _painted("error:", "1;31"), 1))
+    _to_stderr(str(user_error).replace("error:", _coloured("error:", "1;31"), 1))
 
 
 def internal_error(trace: str) -> None:
-    """Print the traceback of a mistake that is Pellucid's own, and what to do with it."""
-    _talk(trace.rstrip())
-    _talk(_painted("error:", "1;31") + " this is a mistake in Pellucid, not yours")
-    _talk("hint: Report it where you got Pellucid from, with the command and all the lines above.")
+    """Print the traceback of a bug in Pellucid, and how to report it."""
+    _to_stderr(trace.rstrip())
+    _to_stderr(_coloured("error:", "1;31") + " this is a bug in Pellucid")
+    _to_stderr("hint: Report it where you got Pellucid from, with the command and all the lines above.")
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]], *, title: str = "") -> None:
-    """Print a table to stdout as plain text, numbers to the right, as `format_table` lays it out."""
+    """Print a table to stdout, laid out by `format_table`."""
     if title:
         data(title)
     for line in format_table(headers, rows):
@@ -129,31 +132,38 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]], *, title: st
 
 
 def format_table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
-    """Lay out a table in columns as wide as their widest cell; a Chinese character is two columns wide.
+    """Lay out a table as lines of plain text, with columns of numbers aligned to the right.
 
     Args:
-        headers: one a column; all empty for a table without a head.
-        rows: cells of any type; ints get thousands separators, floats four significant digits, None is empty.
+        headers: one per column; all empty for a table without a header row.
+        rows: cells of any type, written by `format_cell`.
     """
-    shown = [[format_cell(value) for value in row] for row in rows]
-    to_right = [
-        any(isinstance(row[i], int | float) for row in rows)
-        and all(isinstance(row[i], int | float | None) for row in rows)
-        for i in range(len(headers))
-    ]
-    heads = [list(headers)] if any(headers) else []
-    widths = [max((display_width(row[i]) for row in heads + shown), default=0) for i in range(len(headers))]
-    lines = []
-    for row in heads + shown:
-        cells = [_padded(cell, widths[i], to_right[i]) for i, cell in enumerate(row)]
-        lines.append("  ".join(cells).rstrip())
-    if heads:
-        lines.insert(1, "  ".join("─" * w for w in widths))
-    return lines
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    has_head = any(headers)
+    layout = Table(
+        box=SIMPLE_HEAD if has_head else None,
+        show_header=has_head,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 1 if has_head else 2, 0, 0),  # beside the space that a box puts between columns
+    )
+    for i, header in enumerate(headers):
+        numeric = any(isinstance(row[i], int | float) for row in rows)
+        numeric = numeric and all(isinstance(row[i], int | float | None) for row in rows)
+        layout.add_column(Text(header), justify="right" if numeric else "left", no_wrap=True)
+    for row in rows:
+        layout.add_row(*(Text(format_cell(value)) for value in row))
+    page = io.StringIO()
+    Console(file=page, width=_WIDEST_TABLE, color_system=None).print(layout)
+    return [line.rstrip() for line in page.getvalue().splitlines()]
 
 
 def format_cell(value: object) -> str:
-    """Write a value for people: thousands separators, four significant digits, nothing for None."""
+    """Format a value for people: thousands separators, four significant digits, nothing for None."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -166,7 +176,7 @@ def format_cell(value: object) -> str:
 
 
 def display_width(text: str) -> int:
-    """Return how many columns of a terminal `text` takes: Chinese characters take two, combining marks none."""
+    """Count the columns of a terminal that `text` takes: two for a Chinese character, none for a combining mark."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len
@@ -175,7 +185,7 @@ def display_width(text: str) -> int:
 
 
 class Progress:
-    """How far a piece of work has come; made by `progress`, advanced by the worker."""
+    """Progress of one piece of work, as yielded by `progress`."""
 
     def __init__(self, what: str, total: float | None, unit: str) -> None:
         self.what = what
@@ -184,25 +194,25 @@ class Progress:
         self.done: float = 0
         self.note = ""
         self._started = time.monotonic()
-        self._next_sight = self._started + _FIRST_SIGHT
+        self._next_update = self._started + _PROGRESS_DELAY
         self._task: TaskID | None = None
 
     def advance(self, amount: float = 1, note: str | None = None) -> None:
-        """Count `amount` more as done, and show `note` beside it from now on."""
+        """Add `amount` to what is done, and show `note` beside it from now on."""
         self.update(self.done + amount, note)
 
     def update(self, done: float, note: str | None = None) -> None:
-        """Set how much is done in all, and show `note` beside it from now on."""
+        """Set the amount done so far, and show `note` beside it from now on."""
         self.done = done
         if note is not None:
             self.note = note
-        if not _quiet and time.monotonic() >= self._next_sight:
+        if not _quiet and time.monotonic() >= self._next_update:
             self._show()
 
     def _show(self) -> None:
         if not _is_terminal(sys.stderr):
-            self._next_sight = time.monotonic() + _LINE_EVERY
-            _talk(self._line())
+            self._next_update = time.monotonic() + _LINE_INTERVAL
+            _to_stderr(self._line())
             return
         global _bar
         if _bar is None:
@@ -213,12 +223,11 @@ class Progress:
         _bar.update(self._task, completed=self.done, total=self.total, amount=self._amount(), note=self.note)
         if first:
             _bar.start()
-        self._next_sight = time.monotonic() + 0.2
+        self._next_update = time.monotonic() + _BAR_INTERVAL
 
     def _amount(self) -> str:
         of_total = f" / {format_cell(_whole(self.total))}" if self.total is not None else ""
-        pluralize = self.done if self.total is None else self.total
-        unit = self.unit.removesuffix("s") if pluralize == 1 else self.unit
+        unit = self.unit.removesuffix("s") if (self.done if self.total is None else self.total) == 1 else self.unit
         return f"{format_cell(_whole(self.done))}{of_total} {unit}".rstrip()
 
     def _line(self) -> str:
@@ -239,14 +248,14 @@ class Progress:
 
 @contextmanager
 def progress(what: str, total: float | None = None, unit: str = "") -> Iterator[Progress]:
-    """Show how far a piece of work is, once it takes longer than a second.
+    """Show the progress of work that takes longer than a second.
 
-    A bar when stderr is a terminal, a plain line every ten seconds otherwise, nothing when quiet.
+    A terminal gets a bar, any other stderr a plain line every ten seconds; nothing is shown when quiet.
 
     Args:
-        what: the work, as in "Reading the pairs".
-        total: how much there is to do, in `unit`; None if nobody knows.
-        unit: of what, as in "lines".
+        what: the work, such as "Reading the pairs".
+        total: the amount of work, in `unit`; None if unknown.
+        unit: what is counted, in the plural, such as "lines".
     """
     work = Progress(what, total, unit)
     try:
@@ -282,7 +291,7 @@ def _unencodable(error: UnicodeError) -> tuple[str | bytes, int]:
         return codecs.backslashreplace_errors(error)
 
 
-def _talk(text: str) -> None:
+def _to_stderr(text: str) -> None:
     if _bar is not None:
         _print_above_bar(text)
     else:
@@ -290,7 +299,7 @@ def _talk(text: str) -> None:
 
 
 def _print(text: str, stream: TextIO | None, end: str = "\n") -> None:
-    if stream is None:  # closed by whoever started the program, as by `>&-`
+    if stream is None:  # closed when the program was started, as by `>&-`
         if stream is sys.stdout:
             raise UserError("standard output is closed", where="standard output", hint="Write to a file with `-o`.")
         return
@@ -301,8 +310,8 @@ def _print(text: str, stream: TextIO | None, end: str = "\n") -> None:
         raise
     except OSError as error:
         if stream is not sys.stdout:
-            return  # nobody is left to be told
-        # What is still to be flushed at the end of the process must not fail again.
+            return  # there is nowhere left to report it
+        # Python flushes stdout once more at exit, and that must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         raise write_error("standard output", error) from error
 
@@ -314,7 +323,7 @@ def _print_above_bar(text: str) -> None:
     _bar.console.print(Text.from_ansi(text), soft_wrap=True, highlight=False)
 
 
-def _painted(word: str, colour: str) -> str:
+def _coloured(word: str, colour: str) -> str:
     if not _is_terminal(sys.stderr) or os.environ.get("NO_COLOR"):
         return word
     return f"\x1b[{colour}m{word}\x1b[0m"
@@ -326,8 +335,3 @@ def _is_terminal(stream: TextIO) -> bool:
 
 def _whole(value: float) -> float | int:
     return int(value) if float(value).is_integer() else value
-
-
-def _padded(cell: str, columns: int, to_right: bool) -> str:
-    gap = " " * (columns - display_width(cell))
-    return gap + cell if to_right else cell + gap

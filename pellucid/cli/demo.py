@@ -1,4 +1,4 @@
-"""`pellucid demo`: the built-in zh→en translator, trained on generated sentences and tried on unseen ones."""
+"""`pellucid demo`: train a Chinese–English translator on generated sentences and test it on unseen ones."""
 
 import shutil
 import tempfile
@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from pellucid.cli import console
 from pellucid.cli.alignment_drawing import LEGEND, draw_alignment
-from pellucid.cli.flags import DEFAULT_TRAINING_FLAGS, Settings, TrainingFlags
+from pellucid.cli.flags import DEFAULT_TRAINING_FLAGS, JsonSwitch, Settings, Switch, TrainingFlags
 from pellucid.demo.alignment_accuracy import count_correct_alignments
 from pellucid.demo.language import DemoData, DemoPair, split
 from pellucid.storage.files import write_text
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
 __all__ = ["demo"]
 
-_SAMPLES = 10  # in the JSON form
-_DRAWN = 4
-_MISTAKES = 5  # shown
-_TALLEST = 24  # tokens of a translation that is drawn; longer ones here are loops
-# 2,000 pieces hold nearly every word of the two languages whole. With 1,500 English words come in parts that get mixed
-# up (boy+er); with 4,000, which so many pairs would get, pieces are whole Chinese phrases (这个勇敢的) and hide what
-# they are made of. The characters are few, and all of them matter.
+_SAMPLES = 10  # translations in the JSON output
+_DRAWN = 4  # translations drawn with their attention
+_MISTAKES = 5  # wrong translations listed
+_LONGEST_DRAWN = 24  # tokens; a longer translation here is a repetition
+# 2,000 pieces keep nearly every word of both languages whole. With 1,500, English words fall into parts that get mixed
+# up (boy+er); with 4,000, which the recipe would choose for so many pairs, whole Chinese phrases become one piece
+# (这个勇敢的) and hide their words. The characters are few, and all of them matter.
 _SETTINGS = {
     "tokenizer.vocab_size": 2_000,
     "tokenizer.character_coverage": 1.0,
-    # A grammar has no exceptions to overfit: what guards longer runs on real text only slows this one down.
+    # A grammar has no exceptions to overfit: regularisation for long runs on real text only slows this one down.
     "model.dropout": 0.0,
     "training.label_smoothing": 0.0,
-    # Its sentences are short: a model that had too little time, and loops, is not waited for long.
+    # The sentences are short: cut off early a model that was trained too briefly and repeats itself.
     "generation.max_length_ratio": 2.0,
     "generation.max_length_extra": 12,
 }
@@ -44,33 +44,31 @@ def demo(
     *,
     minutes: float = 2.0,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    overwrite: Annotated[bool, Parameter(negative="")] = False,
-    no_browser: Annotated[bool, Parameter(negative="")] = False,
-    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    overwrite: Switch = False,
+    as_json: JsonSwitch = False,
     settings: Settings = None,
     flags: TrainingFlags = DEFAULT_TRAINING_FLAGS,
 ) -> int:
-    """Train the built-in zh→en translator on generated sentences, and translate sentences it has not seen.
+    """Train the built-in Chinese–English translator and translate with it.
 
-    The sentences are made up by a grammar, not written by anybody: a model trained on them knows nothing else. Their
-    true word alignment is known, so what the model attends to can be checked. The recipe is `fast`; any of its settings
-    can be given as `--section.field value`.
+    A small grammar generates the sentences, so the model knows no other language. Their true word alignment is known,
+    which makes it possible to check what the model attends to. Any setting of the recipe `fast` can be given as
+    `--section.field value`.
 
     Args:
-        minutes: Length of the training, preparation included.
-        output: Folder for the model; a temporary one unless given.
-        overwrite: Replace the model in that folder.
-        no_browser: Open nothing in a browser; this version opens nothing there anyway.
-        as_json: Print one JSON object with the keys exact (share of the unseen sentences translated word for word as
-            their reference), n, unseen_combinations (exact and n of those that combine words which never stood together
-            in training) and samples (source, target, reference).
+        minutes: Length of the training, including preparation.
+        output: Folder for the model; a temporary folder by default.
+        overwrite: Replace an existing model in that folder.
+        as_json: Print one JSON object with the keys `exact` (share of unseen sentences translated exactly as in the
+            reference), `n`, `unseen_combinations` (`exact` and `n` of the sentences whose word combinations never
+            occur in training) and `samples` (`source`, `target`, `reference`).
     """
     chosen: dict[str, object] = {**_SETTINGS, "training.seed": 1, **(settings or {})}
     if flags.seed is not None:
         chosen["training.seed"] = flags.seed
     if flags.precision != "auto":
         chosen["training.precision"] = flags.precision
-    console.log("All sentences here are generated by a small zh–en grammar; the model learns that language only.")
+    console.log("A small grammar generates all sentences of this demo; the model learns nothing but its language.")
     data = split()
     with _model_folder(output, keep=not as_json) as folder:
         code = _train(data, folder, minutes, chosen, overwrite=overwrite, device=flags.device)
@@ -81,13 +79,13 @@ def demo(
             console.data_json(_as_json(data, translations))
         else:
             _show(data, translations)
-            _say_what_next(folder, output is None)
+            _suggest_next_steps(folder, output is None)
     return 0
 
 
 @contextmanager
 def _model_folder(output: Path | None, *, keep: bool) -> Iterator[Path]:
-    """Yield the folder for the model; a temporary one goes again unless the run ended well and it is to `keep`."""
+    """Yield the folder for the model; delete a temporary one unless `keep` is set and the run succeeded."""
     if output is not None:
         yield output
         return
@@ -124,7 +122,7 @@ def _train(
             device=device,
             log=console.log,
         )
-        return show_training(run, lambda begun: "there is nothing to translate with yet")
+        return show_training(run, lambda begun: "there is no model to translate with yet")
 
 
 def _write_pairs(path: Path, pairs: Sequence[DemoPair]) -> None:
@@ -139,18 +137,17 @@ def _translate(data: DemoData, folder: Path, device: str) -> "list[Translation]"
         return model.translate([pair.source for pair in data.test], alignment=True, on_progress=bar.advance)
 
 
-def _exact(pairs: Sequence[DemoPair], translated: dict[str, str]) -> float:
-    """Return the share of the pairs whose translation is the reference, to the letter."""
-    return sum(translated[pair.source] == pair.target for pair in pairs) / max(len(pairs), 1)
+def _accuracy(pairs: Sequence[DemoPair], translated: Mapping[str, str]) -> dict[str, Any]:
+    """Compute the share of the pairs that were translated exactly as in the reference, and count the pairs."""
+    exact = sum(translated[pair.source] == pair.target for pair in pairs)
+    return {"exact": exact / max(len(pairs), 1), "n": len(pairs)}
 
 
 def _as_json(data: DemoData, translations: "Sequence[Translation]") -> dict[str, Any]:
-    translated = {pair.source: found.text for pair, found in zip(data.test, translations, strict=True)}
-    new = data.unseen_combinations
+    translated = {pair.source: translation.text for pair, translation in zip(data.test, translations, strict=True)}
     return {
-        "exact": _exact(data.test, translated),
-        "n": len(data.test),
-        "unseen_combinations": {"exact": _exact(new, translated), "n": len(new)},
+        **_accuracy(data.test, translated),
+        "unseen_combinations": _accuracy(data.unseen_combinations, translated),
         "samples": [
             {"source": pair.source, "target": translated[pair.source], "reference": pair.target}
             for pair in data.test[:_SAMPLES]
@@ -160,28 +157,36 @@ def _as_json(data: DemoData, translations: "Sequence[Translation]") -> dict[str,
 
 def _show(data: DemoData, translations: "Sequence[Translation]") -> None:
     found = list(zip(data.test, translations, strict=True))
-    console.data(f"\nUnseen generated sentences and what the model looked at ({LEGEND}):")
+    console.data(f"\nUnseen sentences and the model's attention ({LEGEND}):")
     for pair, translation in found[:_DRAWN]:
         console.data("")
         _draw(pair, translation)
     mistakes = [(pair, translation) for pair, translation in found if translation.text != pair.target]
     if mistakes:
-        console.data(f"\nNot as in the reference: {len(mistakes)} of {len(found)}" + _first_of(len(mistakes)))
+        more = f"; the first {_MISTAKES}:" if len(mistakes) > _MISTAKES else ":"
+        console.data(f"\nDifferent from the reference: {len(mistakes)} of {len(found)}{more}")
         for pair, translation in mistakes[:_MISTAKES]:
             console.data(f"  {pair.source}\n    {translation.text}\n    reference: {pair.target}")
+    result = _as_json(data, translations)
     console.data("")
-    console.table(["unseen generated sentences", "", "exactly right"], _rates(data, translations))
-    right, looked = _looks(found)
-    if looked:
+    console.table(
+        ["unseen sentences", "", "exactly right"],
+        [
+            [name, rates["n"], f"{rates['exact']:.1%}"]
+            for name, rates in (("all", result), ("with unseen word combinations", result["unseen_combinations"]))
+        ],
+    )
+    correct, total = _alignment_accuracy(found)
+    if total:
         console.data(
-            f"\n{right / looked:.1%} of the tokens of exact translations attend most to the word they truly translate."
+            f"\nIn exact translations, {correct / total:.1%} of the tokens attend most to the word they translate."
         )
 
 
 def _draw(pair: DemoPair, translation: "Translation") -> None:
     verdict = "exact" if translation.text == pair.target else f"reference: {pair.target}"
     console.data(f"{pair.source}  →  {translation.text}  ({verdict})")
-    if len(translation.tokens) > _TALLEST:
+    if len(translation.tokens) > _LONGEST_DRAWN:
         console.data(f"(not drawn: {len(translation.tokens)} tokens)")
         return
     weights = {(link.source, link.target): link.weight for link in translation.alignment or ()}
@@ -190,32 +195,18 @@ def _draw(pair: DemoPair, translation: "Translation") -> None:
         console.data(line)
 
 
-def _first_of(count: int) -> str:
-    return f"; the first {_MISTAKES}:" if count > _MISTAKES else ":"
-
-
-def _rates(data: DemoData, translations: "Sequence[Translation]") -> list[list[object]]:
-    result = _as_json(data, translations)
-    new = result["unseen_combinations"]
-    return [
-        ["all", result["n"], f"{result['exact']:.1%}"],
-        ["that combine words which never stood together in training", new["n"], f"{new['exact']:.1%}"],
-    ]
-
-
-def _looks(found: "Sequence[tuple[DemoPair, Translation]]") -> tuple[int, int]:
+def _alignment_accuracy(found: "Sequence[tuple[DemoPair, Translation]]") -> tuple[int, int]:
+    """Count the correctly attending tokens, and all tokens, of the exact translations."""
     counts = [
         count_correct_alignments(pair, translation.source_tokens, translation.tokens, translation.alignment or ())
         for pair, translation in found
         if translation.text == pair.target
     ]
-    return sum(right for right, _ in counts), sum(all_of_them for _, all_of_them in counts)
+    return sum(correct for correct, _ in counts), sum(total for _, total in counts)
 
 
-def _say_what_next(folder: Path, temporary: bool) -> None:
-    where = f"The model is in {folder}" + (
-        ", a temporary folder; `pellucid demo -o zh-en` keeps it elsewhere" if temporary else ""
-    )
-    console.log(f"\n{where}.\nWhat next:")
+def _suggest_next_steps(folder: Path, temporary: bool) -> None:
+    note = ", a temporary folder; `pellucid demo -o zh-en` keeps the model elsewhere" if temporary else ""
+    console.log(f"\nThe model is in {folder}{note}.\nNext steps:")
     console.log(f'  pellucid translate {folder} --text "我昨天买的书很有意思。"')
-    console.log("  pellucid train translator YOUR.zh YOUR.en -o my-model --minutes 60     from your own text")
+    console.log("  pellucid train translator YOUR.zh YOUR.en -o my-model --minutes 60     on your own text")

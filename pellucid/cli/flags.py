@@ -21,14 +21,21 @@ __all__ = [
     "DEFAULT_MODEL_FLAGS",
     "DEFAULT_TRAINING_FLAGS",
     "Flags",
+    "JsonSwitch",
     "ModelFlags",
     "Settings",
+    "Switch",
     "TrainingFlags",
 ]
 
 Settings = Annotated[Mapping[str, str] | None, Parameter(parse=False)]
 """Type of a command's keyword argument `settings`: `--section.field value` of the command line, values as typed."""
 
+Switch = Annotated[bool, Parameter(negative="", show_default=False)]
+"""Type of a flag that is off unless given, such as `--overwrite`."""
+
+JsonSwitch = Annotated[bool, Parameter(name="--json", negative="", show_default=False)]
+"""Type of a command's argument `as_json`."""
 
 _MOST_THREADS = 1024  # beyond, the process ends without a word where the system gives no more
 
@@ -41,7 +48,7 @@ class Flags:
     threads: int | None = None
     """Processor threads to use; all cores unless given."""
 
-    quiet: Annotated[bool, Parameter(negative="")] = False
+    quiet: Switch = False
     """Print results, warnings and errors only."""
 
     def apply(self) -> None:

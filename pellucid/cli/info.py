@@ -1,13 +1,11 @@
-"""`pellucid info`: what a model is, read from its folder without loading it."""
+"""`pellucid info`: describe a model from the files of its folder, without loading it."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
-
-from cyclopts import Parameter
+from typing import Any
 
 from pellucid.cli import console
-from pellucid.cli.flags import DEFAULT_FLAGS, Flags
+from pellucid.cli.flags import DEFAULT_FLAGS, Flags, JsonSwitch
 from pellucid.plurals import pluralize
 from pellucid.storage.checkpoints import checkpoint_step, list_checkpoints
 from pellucid.storage.metrics import read_metrics
@@ -21,15 +19,15 @@ def info(
     folder: Path,
     /,
     *,
-    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    as_json: JsonSwitch = False,
     flags: Flags = DEFAULT_FLAGS,
 ) -> None:
-    """Say what a model is: sizes, parameters by part, data, training, scores.
+    """Show a model's sizes, parameters, data, training and scores.
 
     Args:
-        folder: The model folder.
-        as_json: Print one JSON object with the keys folder, kind, config, parameters, bytes, report, training,
-            checkpoints.
+        folder: Model folder.
+        as_json: Print one JSON object with the keys `folder`, `kind`, `config`, `parameters`, `bytes`, `report`,
+            `training` and `checkpoints`.
     """
     description = describe_model(folder)
     if as_json:
@@ -39,10 +37,10 @@ def info(
 
 
 def describe_model(folder: Path) -> dict[str, Any]:
-    """Return what the files of a model folder say about the model; what has no file is empty.
+    """Describe a model from the files of its folder; entries of missing files are empty.
 
-    `parameters` counts numbers, by part and in `total`; `bytes` is the size of their file; `training` holds the last
-    logged record, and in `best` the one of lowest validation loss.
+    `parameters` has the number of parameters by part and in `total`, `bytes` the size of the weights file, and
+    `training` the logged record of the last step and, in `best`, that of the lowest validation loss.
 
     Raises:
         UserError: if the folder holds no model, or one of its files is damaged.
@@ -63,9 +61,9 @@ def describe_model(folder: Path) -> dict[str, Any]:
 
 
 def count_parameters_by_part(shapes: Mapping[str, TensorShape]) -> dict[str, int]:
-    """Count parameters by part, all layers of a stack together, and in `total`; a tied matrix is stored once.
+    """Count parameters by part, summed over the layers of a stack, and in `total`; a tied matrix counts once.
 
-    `encoder.2.self_attention.query.weight` counts for `encoder.self_attention`.
+    `encoder.2.self_attention.query.weight` belongs to `encoder.self_attention`.
     """
     counts: dict[str, int] = {}
     for name, tensor in shapes.items():
@@ -76,7 +74,7 @@ def count_parameters_by_part(shapes: Mapping[str, TensorShape]) -> dict[str, int
 
 
 def _weights(shapes: Mapping[str, TensorShape]) -> dict[str, TensorShape]:
-    """Return the tensors that are weights: not word vectors' vocabulary and counts, which are whole numbers."""
+    """Keep the tensors of floating-point numbers: the vocabulary and counts of word vectors are no weights."""
     return {name: tensor for name, tensor in shapes.items() if tensor.dtype.startswith(("F", "BF"))}
 
 
@@ -96,12 +94,12 @@ def _print(description: Mapping[str, Any]) -> None:
     kind = MODEL_KINDS[description["kind"]]
     console.data(f"{description['folder']}: {kind}" + (f", {size / 1e6:,.1f} MB of weights" if size else ""))
     if not size:
-        console.warn("there are no weights yet: go on with the training by the same command and `--resume`")
+        console.warn("there are no weights yet: continue the training with the same command and `--resume`")
     _section("Parameters", list(description["parameters"].items()))
     config = dict(description["config"])
     recipe = {section: fields for section, fields in config.pop("recipe", {}).items() if section != "model"}
     _section("Settings", _flat(config))
-    _section("Recipe, where it differs from the defaults", _changed(_flat(recipe), description["kind"]))
+    _section("Recipe settings that differ from the defaults", _changed(_flat(recipe), description["kind"]))
     _section("Data and training", _found(_flat(description["report"])))
     training = description["training"]
     _section("Last logged step", _flat(training.get("last", {})))
@@ -116,13 +114,12 @@ def _section(title: str, rows: Sequence[tuple[str, object]]) -> None:
         return
     console.data("")
     console.data(title)
-    left = max(console.display_width(name) for name, _ in rows)
-    for name, value in rows:
-        console.data(f"  {name}{' ' * (left - console.display_width(name))}  {console.format_cell(value)}")
+    for line in console.format_table(["", ""], rows):
+        console.data(f"  {line}")
 
 
 def _changed(rows: Sequence[tuple[str, object]], kind: str) -> list[tuple[str, object]]:
-    """Return the settings that are not the defaults of a recipe for that kind of model."""
+    """Keep the settings that differ from the defaults of recipes for this kind of model."""
     from pellucid.training.recipe import LanguageModelRecipe, TranslatorRecipe
 
     made_by = LanguageModelRecipe if kind == LanguageModelRecipe.model_kind else TranslatorRecipe
@@ -131,12 +128,12 @@ def _changed(rows: Sequence[tuple[str, object]], kind: str) -> list[tuple[str, o
 
 
 def _found(rows: Sequence[tuple[str, object]]) -> list[tuple[str, object]]:
-    """Return what was found: no empty rows, no checks that found nothing."""
+    """Drop empty rows, and checks that found nothing."""
     return [(name, value) for name, value in rows if value not in ("", None) and not (".counts." in name and not value)]
 
 
 def _flat(fields: Mapping[str, Any], prefix: str = "") -> list[tuple[str, object]]:
-    """Return nested fields as rows with dotted names; long lists by their length."""
+    """Flatten nested fields into rows with dotted names; a long list is shown by its length."""
     rows: list[tuple[str, object]] = []
     for name, value in fields.items():
         if isinstance(value, Mapping):

@@ -1,1 +1,1 @@
-"""A language made up for trying things out: sentence pairs whose true word alignment is known."""
+"""An artificial language for demonstrations: sentence pairs whose true word alignment is known."""

@@ -1,4 +1,4 @@
-"""Does a model look where the true alignment says?"""
+"""How often a model's attention agrees with the true word alignment."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -16,15 +16,15 @@ def count_correct_alignments(
     target_tokens: Sequence[str],
     weights: Sequence[tuple[int, int, float]],
 ) -> tuple[int, int]:
-    """Count the target tokens whose strongest source token is part of a word that truly translates theirs.
+    """Count the target tokens whose strongest source token belongs to a word that their own word translates.
 
     Args:
-        pair: a sentence that was translated as its target has it.
-        source_tokens, target_tokens: that spell its source and target, `▁` for a space.
+        pair: a sentence pair whose source was translated exactly to its target.
+        source_tokens, target_tokens: the tokens of source and target, with `▁` for a space.
         weights: (source token, target token, weight) links.
 
     Returns:
-        How many are right, and how many there are; 0 and 0 if the tokens do not spell the sentences (pieces of
+        The number of correct tokens and of all tokens; 0 and 0 if the tokens do not spell the sentences (pieces of
         characters).
     """
     source, target = _token_spans(source_tokens, pair.source), _token_spans(target_tokens, pair.target)
@@ -35,18 +35,18 @@ def count_correct_alignments(
     strongest: dict[int, tuple[float, int]] = {}
     for i, j, weight in weights:
         strongest[j] = max(strongest.get(j, (-1.0, 0)), (weight, i))
-    right = sum(
-        any(_meet(source[i], source_word) and _meet(target[j], target_word) for source_word, target_word in true)
+    correct = sum(
+        any(_overlap(source[i], source_word) and _overlap(target[j], target_word) for source_word, target_word in true)
         for j, (_, i) in strongest.items()
     )
-    return right, len(strongest)
+    return correct, len(strongest)
 
 
 def _token_spans(tokens: Sequence[str], text: str) -> list[tuple[int, int]] | None:
-    """Return where each token stands in the text, without the space at the very front that a tokenizer may add."""
-    spelt = "".join(tokens).replace(_SPACE, " ")
-    added = len(spelt) - len(spelt.removeprefix(" ")) if not text.startswith(" ") else 0
-    if spelt[added:] != text:
+    """Find the span of each token in the text, leaving out the space that a tokenizer may put at the front."""
+    text_of_tokens = "".join(tokens).replace(_SPACE, " ")
+    added = len(text_of_tokens) - len(text_of_tokens.removeprefix(" ")) if not text.startswith(" ") else 0
+    if text_of_tokens[added:] != text:
         return None
     ends = [0]
     for token in tokens:
@@ -54,5 +54,5 @@ def _token_spans(tokens: Sequence[str], text: str) -> list[tuple[int, int]] | No
     return [(max(first - added, 0), max(last - added, 0)) for first, last in pairwise(ends)]
 
 
-def _meet(one: tuple[int, int], other: tuple[int, int]) -> bool:
+def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
     return one[0] < other[1] and other[0] < one[1]

@@ -1,6 +1,6 @@
-"""苹果, the fruit and the firm: a word of two senses, settled by what stands around it."""
+"""苹果, the fruit and the company: a word of two senses, disambiguated by its context."""
 
-from pellucid.demo.clauses import Clause, Predicate, choose_time_phrase
+from pellucid.demo.clauses import MOODS, Clause, Predicate, choose_time_phrase
 from pellucid.demo.descriptions import adjective_clause, be_clause
 from pellucid.demo.english import plural, verb_forms
 from pellucid.demo.events import Sentence, make_sentence, punctuate
@@ -22,7 +22,6 @@ from pellucid.demo.words import SentenceRng, tag
 
 __all__ = ["apple"]
 
-_MOODS = ((6.0, "affirmative"), (2.0, "negative"), (2.0, "question"))
 _APPLE_THINGS = nouns_of("手机 电脑")
 _OF_DEVICES = tuple(adjective for adjective in ADJECTIVES if adjective.zh in ("贵", "漂亮", "便宜"))
 _OF_APPLES = tuple(adjective for adjective in ADJECTIVES if adjective.zh in ("好吃", "贵", "便宜", "大"))
@@ -45,7 +44,7 @@ def apple(rng: SentenceRng) -> Sentence:
 def _works_at(rng: SentenceRng) -> Sentence:
     aspect, mood, at_key, key = (
         rng.choose(("state", "wish", "past")),
-        rng.weighted(_MOODS),
+        rng.weighted(MOODS),
         rng.new_key(),
         rng.new_key(),
     )
@@ -106,7 +105,7 @@ def _apple_device(rng: SentenceRng) -> Sentence:
 
 def _apples_device(rng: SentenceRng) -> Sentence:
     """苹果的新手机很贵。 Apple's new phone is expensive."""
-    noun, adjective, mood = rng.choose(_APPLE_THINGS), rng.choose(_OF_DEVICES), rng.weighted(_MOODS)
+    noun, adjective, mood = rng.choose(_APPLE_THINGS), rng.choose(_OF_DEVICES), rng.weighted(MOODS)
     firm, possessive, new, thing = _the_firm(rng), rng.new_key(), rng.new_key(), rng.new_key()
     source = firm.source + tag("的", possessive) + tag("新", new) + tag(noun.zh, thing)
     target = firm.target + tag("'s", possessive) + tag("new", new) + tag(noun.en, thing)

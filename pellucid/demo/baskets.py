@@ -1,8 +1,8 @@
-"""Baskets of a made-up shop, for vectors of things that are not words (item2vec).
+"""Baskets of an imaginary shop, for vectors of things that are not words (item2vec).
 
-Each item has a genre that no basket tells. A customer has one genre in mind and takes mostly items of it, and now and
-then something that everybody buys. Items of a genre hardly differ but in how often they sell, so that vectors can only
-find the genres by what is bought together.
+Each item has a genre, which the baskets do not mention. A customer prefers one genre and buys mostly its items, and now
+and then one of another genre. The items of a genre differ only in how often they sell, so vectors can find the genres
+only from what is bought together.
 
 Source:
     Barkan & Koenigstein 2016 (Item2vec) for the idea. The data are synthetic.
@@ -27,14 +27,14 @@ class Baskets(NamedTuple):
 def generate_baskets(
     count: int = 20_000, *, genres: int = 10, items_per_genre: int = 40, faithfulness: float = 0.8, seed: int = 1
 ) -> Baskets:
-    """Return baskets of 3 to 10 items.
+    """Generate baskets of 3 to 10 items.
 
     Args:
-        count: how many baskets.
-        genres: how many genres there are.
-        items_a_genre: how many items each has; the k-th sells in proportion to 1/k.
-        faithfulness: share of a basket that is of the customer's genre; the rest is of any.
-        seed: of all draws.
+        count: number of baskets.
+        genres: number of genres.
+        items_per_genre: number of items of each; the k-th sells in proportion to 1/k.
+        faithfulness: share of a basket's items drawn from the customer's genre; the others come from any.
+        seed: seed of every random choice.
     """
     rng = generator(seed, "baskets")
     popularity = 1 / numpy.arange(1, items_per_genre + 1)
@@ -52,6 +52,6 @@ def generate_baskets(
 
 
 def precision_at_k(neighbours: dict[str, list[str]], genre_of: dict[str, int]) -> float:
-    """Return the share of the neighbours that are of the item's own genre."""
-    right = [genre_of[item] == genre_of[near] for item, found in neighbours.items() for near in found]
-    return sum(right) / len(right)
+    """Compute the share of neighbours that have the genre of their item."""
+    same_genre = [genre_of[item] == genre_of[near] for item, found in neighbours.items() for near in found]
+    return sum(same_genre) / len(same_genre)

@@ -1,7 +1,8 @@
-"""Clauses: subject and predicate joined under an aspect, stated, denied or asked.
+"""Clauses: a subject and a predicate with an aspect, as an affirmative or negative statement or as a question.
 
-Chinese marks aspect with particles around a verb that never changes (了, 过, 在) and asks by adding 吗; English changes
-the verb, brings in auxiliaries and turns them round. Time stands before the verb in Chinese and at the end in English.
+Chinese marks aspect with particles around an uninflected verb (了, 过, 在) and forms a question with 吗; English
+inflects the verb, adds auxiliaries and inverts them. A time phrase precedes the verb in Chinese and ends the clause in
+English.
 """
 
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from pellucid.demo.noun_phrases import NounPhrase
 from pellucid.demo.words import SentenceRng, Word, Words, tag
 
 __all__ = [
+    "MOODS",
     "Clause",
     "Predicate",
     "TimePhrase",
@@ -25,25 +27,27 @@ __all__ = [
     "time_phrase",
 ]
 
+MOODS = ((6.0, "affirmative"), (2.0, "negative"), (2.0, "question"))  # the moods of a sentence and their weights
+
 
 class TimePhrase(NamedTuple):
-    """When, in both languages."""
+    """A time phrase in both languages."""
 
     source: Words
     target: Words
 
 
 class Predicate(NamedTuple):
-    """Verb, object and adjuncts in both languages, before aspect has marked the verb.
+    """Verb, object and adjuncts in both languages, before the verb is marked for aspect.
 
     Attributes:
         before: Chinese, in front of the verb: 在公园, 坐火车, 给妈妈.
         verb: the Chinese verb.
         object: the Chinese object.
-        forms: the English verb, with its particle.
-        key: the verb's key, in both languages.
+        forms: the forms of the English verb, with its particle.
+        key: the alignment key of the verb.
         after: English, behind the verb: object, place, manner.
-        apart: 了 stands between verb and object (买了一本书); otherwise behind both (跑步了, 买书了).
+        separable: 了 goes between verb and object (买了一本书); otherwise after both (跑步了, 买书了).
     """
 
     before: Words
@@ -56,11 +60,11 @@ class Predicate(NamedTuple):
 
 
 class Clause(NamedTuple):
-    """Who does what, when, under which aspect.
+    """A subject and what it does, when, and in which aspect.
 
     Attributes:
         aspect: past, experience, already, future, wish, skill, habit, state or progressive.
-        adverb: 也, 都, 常常, 总是: (Chinese, English), in statements that deny nothing.
+        adverb: (Chinese, English), such as 也 and also; in affirmative statements only.
     """
 
     subject: NounPhrase
@@ -72,7 +76,7 @@ class Clause(NamedTuple):
 
 
 class _Inflection(NamedTuple):
-    """What an aspect adds. `auxiliaries`: English, the first of which moves in a question; `main`: the English verb."""
+    """The words that an aspect adds, and `main`, the English verb; a question moves the first of `auxiliaries`."""
 
     before: Words = ()
     suffix: Words = ()
@@ -82,12 +86,12 @@ class _Inflection(NamedTuple):
 
 
 def choose_time_phrase(rng: SentenceRng, tense: str) -> TimePhrase:
-    """Return a time phrase that goes with past, future, habit or now."""
+    """Choose a time phrase for past, future, habit or now."""
     return time_phrase(rng, rng.choose(TIMES[tense]))
 
 
 def time_phrase(rng: SentenceRng, time: Time) -> TimePhrase:
-    """Return a time of the lexicon as words."""
+    """Make the words of a time from the lexicon."""
     keys = [rng.new_key() for _ in time.parts]
     source = tuple(word for (zh, _), key in zip(time.parts, keys, strict=True) for word in tag(zh, key))
     return TimePhrase(
@@ -96,18 +100,18 @@ def time_phrase(rng: SentenceRng, time: Time) -> TimePhrase:
 
 
 def do_form(subject: NounPhrase, *keys: int) -> Words:
-    """Return `do_form` or `does`."""
-    return tag("does" if _third_singular(subject) else "do_form", *keys)
+    """Make `do` or `does`."""
+    return tag("does" if _third_singular(subject) else "do", *keys)
 
 
 def be_form(subject: NounPhrase, *keys: int) -> Words:
-    """Return `am`, `are` or `is`."""
+    """Make `am`, `are` or `is`."""
     singular = "am" if subject.person == 1 else "is" if subject.person == 3 else "are"
     return tag("are" if subject.is_plural else singular, *keys)
 
 
 def make_statement(rng: SentenceRng, clause: Clause) -> tuple[Words, Words]:
-    """Return the clause as a statement, without its full stop."""
+    """Make a statement, without its full stop."""
     inflection = _ASPECTS[clause.aspect](rng, clause, None)
     adverb_source, adverb_target = _adverb(rng, clause)
     first, rest = inflection.auxiliaries[:1], inflection.auxiliaries[1:]
@@ -118,17 +122,17 @@ def make_statement(rng: SentenceRng, clause: Clause) -> tuple[Words, Words]:
 
 
 def make_yes_no_question(rng: SentenceRng, clause: Clause) -> tuple[Words, Words]:
-    """Return the clause as a yes–no question with 吗, without its question mark."""
+    """Make a yes–no question with 吗, without its question mark."""
     key = rng.new_key()
     inflection = _ASPECTS[clause.aspect](rng, clause, (key,))
     return _chinese(rng, clause, inflection, ()) + tag("吗", key), _inverted(clause, inflection)
 
 
 def make_wh_question(rng: SentenceRng, clause: Clause, lead: Words, inserted: Words = ()) -> tuple[Words, Words]:
-    """Return the clause asked with a question word, without its question mark.
+    """Make a question with a question word, without its question mark.
 
-    Chinese leaves the question word where the answer will stand: the clause holds it already, or it is `inserted` after
-    the subject (为什么). English puts it first: `lead`.
+    Chinese keeps the question word in the place of the answer: the clause contains it, or it is `inserted` after the
+    subject (为什么). English puts it first: `lead`.
     """
     inflection = _ASPECTS[clause.aspect](rng, clause, ())
     return _chinese(rng, clause, inflection, inserted, early=False), lead + _inverted(clause, inflection)
@@ -146,7 +150,7 @@ def _when(clause: Clause) -> Words:
 
 
 def _chinese(rng: SentenceRng, clause: Clause, inflection: _Inflection, adverb: Words, *, early: bool = True) -> Words:
-    """Order the Chinese clause; time may open it (`early`) or follow the subject."""
+    """Order the words of the Chinese clause; the time phrase follows the subject, or may come first (`early`)."""
     when = clause.time.source if clause.time else ()
     opens = bool(when) and early and rng.chance(0.3)
     predicate = clause.predicate
@@ -174,9 +178,8 @@ def _have(subject: NounPhrase, *keys: int) -> Words:
     return tag("has" if _third_singular(subject) else "have", *keys)
 
 
-QuestionKeys = (
-    tuple[int, ...] | None
-)  # None: a statement; otherwise the keys of the word that asks, none if it is a question word
+# The alignment keys of the word that asks: none if a question word asks, and None in a statement.
+QuestionKeys = tuple[int, ...] | None
 
 
 def _past(rng: SentenceRng, clause: Clause, question_keys: QuestionKeys) -> _Inflection:
@@ -250,9 +253,9 @@ def _progressive(rng: SentenceRng, clause: Clause, question_keys: QuestionKeys) 
     if clause.negative:
         denial = rng.new_key()
         return _Inflection(tag("没", denial) + tag("在", key), (), auxiliaries + tag("not", denial), main)
-    # Before a place, which has a 在 of its own, 正 alone says that it goes on.
+    # Before a place, which brings a 在 itself, 正 alone marks the progressive.
     at_place = clause.predicate.before[:1] and clause.predicate.before[0].text == "在"
-    # A relative clause without a subject takes the longer form.
+    # A relative clause without a subject takes the longer form 正在.
     marker = "正" if at_place else "正在" if not clause.subject.source else rng.choose(("在", "正在"))
     return _Inflection(tag(marker, key), (), auxiliaries, main)
 

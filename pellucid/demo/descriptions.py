@@ -1,6 +1,14 @@
-"""Sentences of how things and people are, what they are, where they are, and whose."""
+"""Sentences about what things and people are like, what and where they are, and whose."""
 
-from pellucid.demo.clauses import Clause, Predicate, be_form, choose_time_phrase, make_statement, make_yes_no_question
+from pellucid.demo.clauses import (
+    MOODS,
+    Clause,
+    Predicate,
+    be_form,
+    choose_time_phrase,
+    make_statement,
+    make_yes_no_question,
+)
 from pellucid.demo.english import comparative, verb_forms
 from pellucid.demo.events import Sentence, make_sentence, punctuate
 from pellucid.demo.lexicon import ADJECTIVES, COLOURS, NOUNS, ORDINALS, PLACES, SPOTS, Adjective, Noun, Spot, nouns_of
@@ -32,9 +40,8 @@ _PERSON_ADJECTIVES = tuple(a for a in ADJECTIVES if a.zh in ("高", "忙", "累"
 _SAID_OF = {noun.zh: tuple(a for a in ADJECTIVES if noun in a.nouns and a not in COLOURS) for noun in NOUNS}
 _DESCRIBED = tuple(noun for noun in NOUNS if _SAID_OF[noun.zh] and noun.kind not in ("adult", "artist", "child"))
 _BOUGHT = next(verb for verb in VERBS if verb.zh == "买").objects
-# Of these 太…了 complains (too expensive); of the others it would praise (so cute).
+# With these adjectives 太…了 is a complaint (too expensive); with others it would be praise (so cute).
 _TOO = frozenset(("大", "小", "旧", "贵", "脏", "重", "高", "忙", "累"))
-_MOODS = ((6.0, "affirmative"), (2.0, "negative"), (2.0, "question"))
 
 
 def be_clause(
@@ -57,7 +64,7 @@ def be_clause(
 
 
 def adjective_clause(rng: SentenceRng, subject: NounPhrase, adjective: Adjective, mood: str) -> Sentence:
-    """Return that somebody or something is so: 很 (no word in English), 非常 (very), 太…了 (too)."""
+    """Make a clause with an adjective: 很 (no word in English), 非常 (very), 太…了 (too)."""
     key, degree_key = rng.new_key(), rng.new_key()
     source, target = tag(adjective.zh, key), tag(adjective.en, key)
     if mood != "affirmative":
@@ -72,7 +79,7 @@ def adjective_clause(rng: SentenceRng, subject: NounPhrase, adjective: Adjective
 
 def description(rng: SentenceRng) -> Sentence:
     """那本书很有意思。 That book is interesting."""
-    mood = rng.weighted(_MOODS)
+    mood = rng.weighted(MOODS)
     if rng.chance(0.35):
         subject = (
             non_first_person(rng)
@@ -110,7 +117,7 @@ def opinion(rng: SentenceRng) -> Sentence:
     return punctuate(rng, make_statement(rng, Clause(subject, predicate, "state")))
 
 
-# Kinds whose members one compares with each other; a key with a plate one does not.
+# Kinds whose members are naturally compared with each other; nobody compares a key with a plate.
 _COMPARED = frozenset(
     ("animal", "beast", "fruit", "food", "drink", "reading", "clothing", "furniture", "vehicle", "device")
 )
@@ -159,7 +166,7 @@ def kinds(rng: SentenceRng) -> Sentence:
         other = rng.choose(others)
         rng.combine(adjective.zh, other.zh)
         return _compared(rng, bare_noun(rng, noun), bare_noun(rng, other), adjective)
-    mood = rng.weighted(_MOODS)
+    mood = rng.weighted(MOODS)
     return punctuate(
         rng, adjective_clause(rng, bare_noun(rng, noun), adjective, mood), "?" if mood == "question" else "."
     )
@@ -172,7 +179,7 @@ def profession(rng: SentenceRng) -> Sentence:
     """她是一位医生。 She is a doctor."""
     subject, mood = (
         rng.weighted(((3.0, pronoun), (2.0, kin), (1.0, name), (1.0, titled_name)))(rng),
-        rng.weighted(_MOODS),
+        rng.weighted(MOODS),
     )
     if subject.person == 1 and mood == "question":
         mood = "affirmative"
@@ -194,7 +201,7 @@ _POINTED_AT = nouns_of("animal reading paper device vehicle thing furniture clot
 def this_is(rng: SentenceRng) -> Sentence:
     """这是我的书。 This is my book; 那是我昨天买的那本书。 That is the book that I bought yesterday."""
     (zh, en), this, key = rng.choose((("这", "this"), ("那", "that"))), rng.new_key(), rng.new_key()
-    mood, noun = rng.weighted(_MOODS), rng.choose(_POINTED_AT)
+    mood, noun = rng.weighted(MOODS), rng.choose(_POINTED_AT)
     subject = third_person(tag(zh, this), tag(en, this))
     what = rng.weighted(((3.0, "owned"), (2.0, "a"), (1.5, "ordinal"), (1.5, "relative")))
     if what == "a" and mood == "affirmative":
@@ -221,7 +228,7 @@ def _ordinal(rng: SentenceRng, noun: Noun) -> NounPhrase:
 
 
 def spot_phrase(rng: SentenceRng, spot: Spot) -> Sentence:
-    """Return 桌子上, on the table."""
+    """Make a phrase of place: 桌子上, on the table."""
     noun, where = rng.new_key(), rng.new_key()
     source = tag(spot.zh, noun) + tag(spot.particle, where)
     return source, tag(spot.preposition, where) + tag("the", noun) + tag(spot.en, noun)
@@ -229,7 +236,7 @@ def spot_phrase(rng: SentenceRng, spot: Spot) -> Sentence:
 
 def existence(rng: SentenceRng) -> Sentence:
     """桌子上有三本书。 There are three books on the table."""
-    spot, key, mood = rng.choose(SPOTS), rng.new_key(), rng.weighted(_MOODS)
+    spot, key, mood = rng.choose(SPOTS), rng.new_key(), rng.weighted(MOODS)
     noun = rng.choose(nouns_of(spot.holds))
     where_source, where_target = spot_phrase(rng, spot)
     if mood == "affirmative":
@@ -244,16 +251,14 @@ def existence(rng: SentenceRng) -> Sentence:
             rng, (source, tag("there", key) + be_form(kind, key) + tag("no", none) + kind.target + where_target)
         )
     kind, asked = any_noun(rng, noun), rng.new_key()
-    pluralize = kind._replace(is_plural=noun.is_plural or not noun.unit)
+    kinds = kind._replace(is_plural=noun.is_plural or not noun.unit)
     source = where_source + tag("有", key) + kind.source + tag("吗", asked)
-    return punctuate(
-        rng, (source, be_form(pluralize, key, asked) + tag("there", key) + kind.target + where_target), "?"
-    )
+    return punctuate(rng, (source, be_form(kinds, key, asked) + tag("there", key) + kind.target + where_target), "?")
 
 
 def location(rng: SentenceRng) -> Sentence:
     """那本书在桌子上。 That book is on the table; 他现在在北京。 He is in Beijing now."""
-    mood, time = rng.weighted(_MOODS), choose_time_phrase(rng, "now") if rng.chance(0.3) else None
+    mood, time = rng.weighted(MOODS), choose_time_phrase(rng, "now") if rng.chance(0.3) else None
     if rng.chance(0.5):
         subject = person(rng)
         source, target = at(rng, rng.choose(PLACES))
@@ -280,7 +285,7 @@ _HAD = nouns_of(
 
 def having(rng: SentenceRng) -> Sentence:
     """他有两只猫。 He has two cats; 我没有狗。 I do not have a dog."""
-    mood, noun = rng.weighted(_MOODS), rng.choose(_HAD)
+    mood, noun = rng.weighted(MOODS), rng.choose(_HAD)
     subject = (
         non_first_person(rng)
         if mood == "question"

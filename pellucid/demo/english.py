@@ -16,13 +16,13 @@ _PLURALS = {
 
 # base: (past, participle); a participle of None is the past once more.
 _IRREGULAR: dict[str, tuple[str, str | None]] = {
-    "bring": ("brought", None), "buy": ("bought", None), "come": ("came", "come"), "do_form": ("did", "done"),
+    "bring": ("brought", None), "buy": ("bought", None), "come": ("came", "come"), "do": ("did", "done"),
     "draw": ("drew", "drawn"), "drink": ("drank", "drunk"), "drive": ("drove", "driven"), "eat": ("ate", "eaten"),
     "get": ("got", None), "give": ("gave", "given"), "go": ("went", "gone"), "have": ("had", None),
     "hit": ("hit", None), "know": ("knew", "known"), "lose": ("lost", None), "make": ("made", None),
     "put": ("put", None), "read": ("read", None), "ride": ("rode", "ridden"), "run": ("ran", "run"),
     "see": ("saw", "seen"), "sell": ("sold", None), "sing": ("sang", "sung"), "sleep": ("slept", None),
-    "speak": ("spoke", "make_sentence"), "spend": ("spent", None), "swim": ("swam", "swum"), "take": ("took", "taken"),
+    "speak": ("spoke", "spoken"), "spend": ("spent", None), "swim": ("swam", "swum"), "take": ("took", "taken"),
     "wear": ("wore", "worn"), "write": ("wrote", "written"),
 }  # fmt: skip
 _DOUBLING = frozenset({"get", "hit", "put", "run", "swim"})

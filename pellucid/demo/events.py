@@ -1,6 +1,7 @@
-"""Sentences of what people and animals do, did, will do, want, can."""
+"""Sentences about what people and animals do, did, will do, want to do and can do."""
 
 from pellucid.demo.clauses import (
+    MOODS,
     Clause,
     Predicate,
     TimePhrase,
@@ -47,7 +48,7 @@ def punctuate(rng: SentenceRng, clause: Sentence, mark: str = ".") -> Sentence:
 
 
 def make_sentence(rng: SentenceRng, clause: Clause, asked: bool) -> Sentence:
-    """Return the clause as a whole sentence, a question or a statement."""
+    """Make a whole sentence, a question or a statement."""
     return (
         punctuate(rng, make_yes_no_question(rng, clause), "?") if asked else punctuate(rng, make_statement(rng, clause))
     )
@@ -57,8 +58,7 @@ _ASPECTS = (
     (8.0, "past"), (2.5, "experience"), (2.0, "already"), (3.0, "future"), (2.5, "wish"), (5.0, "habit"),
     (3.0, "state"), (3.0, "progressive"), (1.5, "skill"),
 )  # fmt: skip
-_MOODS = ((6.0, "affirmative"), (2.0, "negative"), (2.0, "question"))
-# What is worth saying of last year or next month; the rest is told of yesterday and tomorrow.
+# Verbs that go with last year or next month; the others go with yesterday and tomorrow.
 _LASTING = frozenset(("去", "买", "卖", "写", "画", "看见", "修", "学习", "工作", "帮助"))
 _KINDS: dict[str, tuple[tuple[float, str], ...]] = {
     "past": ((5, "object"), (2, "person"), (3, "activity"), (2, "go")),
@@ -74,7 +74,7 @@ _KINDS: dict[str, tuple[tuple[float, str], ...]] = {
 
 
 def event_clause(rng: SentenceRng, subject: NounPhrase, aspect: str, mood: str, *, timed: bool = True) -> Clause:
-    """Return a clause of somebody doing something, as is natural under an aspect and said, denied or asked."""
+    """Make a clause about somebody doing something that is natural in this aspect and mood."""
     kind = rng.weighted(_KINDS[aspect])
     single_out = kind == "object" and aspect in ("past", "progressive", "state") and rng.chance(0.08)
     if aspect == "already" and mood == "question":
@@ -86,7 +86,7 @@ def event_clause(rng: SentenceRng, subject: NounPhrase, aspect: str, mood: str, 
     elif kind == "person":
         predicate = verb_with_person(rng, subject, aspect)
     elif kind == "activity":
-        # 没在学校看书 could deny the place, and nobody can swim in one place only.
+        # 没在学校看书 could negate the place only, and an ability is not tied to a place.
         placeless = aspect == "skill" or (aspect, mood) == ("progressive", "negative")
         predicate = activity(rng, aspect, 0.0 if placeless else 0.3)
     elif kind == "live":
@@ -95,7 +95,7 @@ def event_clause(rng: SentenceRng, subject: NounPhrase, aspect: str, mood: str, 
         predicate = go(rng, 0.0 if aspect == "experience" else 0.35)
     lasting = predicate.verb[0].text in _LASTING
     tense = aspect if lasting else {"past": "recent", "future": "soon"}.get(aspect, aspect)
-    # The relative clause has a time of its own: a second one at the end would be misread.
+    # The relative clause already has a time: a second one at the end would be misread.
     time = _time(rng, tense, mood) if timed and not single_out else None
     clause = Clause(subject, predicate, aspect, mood == "negative", time)
     return clause._replace(adverb=_adverb(rng, clause, mood)) if mood == "affirmative" else clause
@@ -103,7 +103,7 @@ def event_clause(rng: SentenceRng, subject: NounPhrase, aspect: str, mood: str, 
 
 def event(rng: SentenceRng) -> Sentence:
     """那只猫昨天吃了三条鱼。 That cat ate three fish yesterday."""
-    mood = rng.weighted(_MOODS)
+    mood = rng.weighted(MOODS)
     subject = non_first_person(rng) if mood == "question" and rng.chance(0.8) else human(rng)
     clause = event_clause(rng, subject, rng.weighted(_ASPECTS), mood)
     return make_sentence(rng, clause, mood == "question" and clause.aspect != "already")
@@ -193,7 +193,7 @@ _GIFTS = nouns_of("reading 礼物 花 帽子 手表 手机 照片 词典 雨伞 
 
 def giving(rng: SentenceRng) -> Sentence:
     """他给了我一本书。 He gave me a book; 妈妈给我买了一件毛衣。 Mother bought a sweater for me."""
-    mood, aspect = rng.weighted(_MOODS), rng.weighted(((6.0, "past"), (2.0, "future"), (2.0, "wish")))
+    mood, aspect = rng.weighted(MOODS), rng.weighted(((6.0, "past"), (2.0, "future"), (2.0, "wish")))
     subject = non_first_person(rng) if mood == "question" else person(rng)
     receiver, noun = someone_else(rng, subject), rng.choose(_GIFTS)
     form = (
@@ -221,7 +221,7 @@ def giving(rng: SentenceRng) -> Sentence:
 def calling(rng: SentenceRng) -> Sentence:
     """他昨天给妈妈打了电话。 He made a phone call to … yesterday."""
     aspect = rng.weighted(((4.0, "past"), (2.0, "future"), (2.0, "wish"), (2.0, "progressive")))
-    mood = rng.weighted(_MOODS)
+    mood = rng.weighted(MOODS)
     subject = non_first_person(rng) if mood == "question" else person(rng)
     clause = Clause(subject, make_call(rng, subject), aspect, mood == "negative", _time(rng, aspect, mood))
     return make_sentence(rng, clause, mood == "question")
@@ -232,9 +232,9 @@ _HANDLED = tuple(verb for verb in VERBS if verb.zh in ("吃", "喝", "洗", "卖
 
 def handling(rng: SentenceRng) -> Sentence:
     """他把那条鱼吃了。 He ate that fish: 把 brings a known object before the verb."""
-    key, mood = rng.new_key(), rng.weighted(_MOODS)
+    key, mood = rng.new_key(), rng.weighted(MOODS)
     subject = non_first_person(rng) if mood == "question" else human(rng)
-    # Denied, 把 wants more behind its verb than 吃 alone; 放在桌子上 is enough.
+    # A negated 把 needs more after its verb than 吃 alone; 放在桌子上 is enough.
     if mood == "negative" or rng.chance(0.4):
         predicate = _putting(rng, key)
     else:
@@ -292,7 +292,7 @@ def spending(rng: SentenceRng) -> Sentence:
     return make_sentence(rng, clause, mood == "question")
 
 
-# What is done daily, at what part of the day, between which hours.
+# Daily activities: part of the day, earliest and latest hour.
 _DAILY: tuple[tuple[Activity, str, int, int], ...] = (
     (Activity((("起床", "get up"),)), "早上", 5, 8),
     (Activity((("上班", "go to work"),)), "早上", 7, 9),
@@ -314,13 +314,13 @@ def clock(rng: SentenceRng) -> Sentence:
 
 
 def _clock_time(rng: SentenceRng, day: TimePhrase, number: tuple[str, str]) -> TimePhrase:
-    pluralize, hour = rng.new_key(), rng.new_key()
-    source = day.source + tag(number[0], pluralize) + tag("点", hour)
+    counted, hour = rng.new_key(), rng.new_key()
+    source = day.source + tag(number[0], counted) + tag("点", hour)
     if rng.chance(0.3):
         half = rng.new_key()
-        target = tag("at", hour) + tag("half past", half) + tag(number[1], pluralize)
+        target = tag("at", hour) + tag("half past", half) + tag(number[1], counted)
         return TimePhrase(source + tag("半", half), target + day.target)
-    return TimePhrase(source, tag("at", hour) + tag(number[1], pluralize) + tag("o'clock", hour) + day.target)
+    return TimePhrase(source, tag("at", hour) + tag(number[1], counted) + tag("o'clock", hour) + day.target)
 
 
 EVENTS = (

@@ -1,12 +1,13 @@
-"""A small generated zh–en language, truthful to both: every pair carries its true word alignment.
+"""A small generated Chinese–English language, faithful to both: every pair has its true word alignment.
 
-What is drawn is a meaning, built up of phrases that know both languages at once: words that translate each other share
-a key, whatever order the grammars put them in. So the alignment is right by construction, and the English sentence is
-a function of the Chinese one.
+The generator draws a meaning and builds it from phrases that know both languages at once: words that translate each
+other share a key, wherever the two grammars put them. So the alignment is correct by construction, and the English
+sentence is a function of the Chinese one.
 
-Every word of either side has a link. Words without a counterpart go with the word they serve: a measure word with its
-numeral or determiner (一只 ↔ a) unless English has it too (杯 ↔ cup of), an English article that Chinese leaves out
-with its noun, 了 with the past tense, 吗 with the auxiliary that opens the question, 的 with what it attaches.
+Every word of either side has a link. A word without a counterpart is linked through the word that it belongs to: a
+measure word with its numeral or determiner (一只 ↔ a) unless English has one too (杯 ↔ cup of), an English article that
+Chinese leaves out with its noun, 了 with the past tense, 吗 with the auxiliary that opens the question, 的 with the
+word that it attaches.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
@@ -42,23 +43,23 @@ TRAIN_PAIRS = 20_000
 VALID_PAIRS = 200
 TEST_PAIRS = 500
 _TEMPLATES = (*EVENTS, *DESCRIPTIONS, *QUESTIONS, *PHRASES)
-# Verbs whose English depends on the noun are learnt noun by noun; nothing could be expected of a new one.
-_SEVERAL_SENSES = frozenset({"看", "打", "花", "苹果"})
-_PARTNERS_KEPT = 4
+# A word whose English depends on its partner is learnt partner by partner, so an unseen partner would be unfair.
+_POLYSEMOUS = frozenset({"看", "打", "花", "苹果"})
+_MIN_PARTNERS = 4  # that a word keeps in training
 
 
 @dataclass(frozen=True, slots=True)
 class DemoPair:
-    """A sentence of the demo language, its translation, and how their words belong together.
+    """A sentence of the demo language, its translation and their word alignment.
 
     Attributes:
-        source: Chinese, as it is written.
-        target: English, as it is written.
-        source_words: the words of `source`; joined without spaces they are it.
-        target_words: the words and marks of `target`.
-        alignment: (source word, target word) index pairs, sorted; every word of either side is in one.
-        template: the name of the pattern the sentence was built by.
-        combinations: (verb or adjective, noun) pairs of Chinese words that stand in direct relation, sorted.
+        source: the Chinese sentence.
+        target: the English sentence.
+        source_words: the words of `source`; joined without spaces they spell it.
+        target_words: the words and punctuation marks of `target`.
+        alignment: (source word, target word) index pairs, sorted; every word of either side is in at least one.
+        template: the name of the sentence pattern.
+        combinations: (verb or adjective, noun) pairs of Chinese words that govern or modify each other, sorted.
     """
 
     source: str
@@ -75,8 +76,8 @@ class DemoData:
     """Training, validation and test pairs.
 
     Attributes:
-        test: no source and no target of these is in `train` or `valid`.
-        unseen_combinations: those of `test` that combine words which never stood together in training.
+        test: pairs whose source and target are not in `train` or `valid`.
+        unseen_combinations: the test pairs with a combination of words that never occur together in training.
     """
 
     train: tuple[DemoPair, ...]
@@ -86,28 +87,27 @@ class DemoData:
 
 
 def generate(count: int, seed: int = 1) -> list[DemoPair]:
-    """Return `count` pairs, no two with the same source; a longer list from the same seed begins with the shorter."""
+    """Generate `count` pairs with distinct sources; a longer list from the same seed begins with the shorter one."""
     return list(islice(_distinct(_stream(seed)), count))
 
 
 def fixed_phrases() -> list[DemoPair]:
-    """Return the phrases that are learnt by heart: 好久不见。 Long time no see."""
-    dice = generator(0, "demo", "fixed phrases")
+    """Make the pairs of the fixed phrases, such as 好久不见。 Long time no see."""
+    rng = generator(0, "demo", "fixed phrases")
     pairs = []
     for number in range(len(GREETINGS)):
-        rng = SentenceRng(dice)
-        pairs.append(_pair(*greeting_alone(rng, number), "greeting_alone", rng))
+        sentence = SentenceRng(rng)
+        pairs.append(_pair(*greeting_alone(sentence, number), "greeting_alone", sentence))
     return pairs
 
 
 def split(
     train_pairs: int = TRAIN_PAIRS, *, valid_pairs: int = VALID_PAIRS, test_pairs: int = TEST_PAIRS, seed: int = 1
 ) -> DemoData:
-    """Return training, validation and test pairs of which the test is unseen.
+    """Generate training, validation and test pairs that do not overlap.
 
-    Two test pairs in five hold a combination of `held_out_combinations`: no training or validation sentence has both of
-    its words anywhere in it. No source and no target of the test is in training or validation. The fixed phrases are
-    all in training.
+    Two in five test pairs contain one of `held_out_combinations`: no training or validation sentence contains both of
+    its words. No source and no target of the test is in training or validation. All fixed phrases are in training.
     """
     held_out = held_out_combinations(seed)
     apart = _apart(held_out)
@@ -127,7 +127,7 @@ def split(
 def _test_pairs(
     stream: Iterator[DemoPair], held_out: frozenset[tuple[str, str]], count: int, taken: set[str]
 ) -> list[DemoPair]:
-    """Return pairs of which two in five hold a combination held out, no two with the same target, none `taken`."""
+    """Take pairs with distinct targets, none of them `taken`, of which two in five have a held-out combination."""
     taken, apart = set(taken), _apart(held_out)
     room = {True: count * 2 // 5, False: count - count * 2 // 5}
     test: list[DemoPair] = []
@@ -142,7 +142,7 @@ def _test_pairs(
 
 
 def all_combinations() -> list[tuple[str, str]]:
-    """Return every (verb or adjective, noun) combination of the language, sorted."""
+    """List every (verb or adjective, noun) combination of the language, sorted."""
     return sorted(
         {(adjective.zh, noun.zh) for adjective in ADJECTIVES for noun in adjective.nouns}
         | {(verb.zh, noun.zh) for verb in (*VERBS, *PEOPLE_VERBS) for noun in verb.objects}
@@ -150,9 +150,9 @@ def all_combinations() -> list[tuple[str, str]]:
 
 
 def held_out_combinations(seed: int = 1) -> frozenset[tuple[str, str]]:
-    """Return a tenth of the (verb or adjective, noun) combinations of the language, kept out of training.
+    """Choose a tenth of the (verb or adjective, noun) combinations to be kept out of training.
 
-    Words of several senses are spared, and every word keeps at least four partners.
+    Polysemous words are exempt, and every word keeps at least four partners.
     """
     every = all_combinations()
     partners: dict[str, int] = {}
@@ -164,7 +164,7 @@ def held_out_combinations(seed: int = 1) -> frozenset[tuple[str, str]]:
         pair = every[int(index)]
         if len(held_out) == len(every) // 10:
             break
-        if _SEVERAL_SENSES.isdisjoint(pair) and all(partners[word] > _PARTNERS_KEPT for word in pair):
+        if _POLYSEMOUS.isdisjoint(pair) and all(partners[word] > _MIN_PARTNERS for word in pair):
             held_out.add(pair)
             for word in pair:
                 partners[word] -= 1
@@ -172,15 +172,12 @@ def held_out_combinations(seed: int = 1) -> frozenset[tuple[str, str]]:
 
 
 def cooccurrences(pairs: Iterable[DemoPair]) -> frozenset[tuple[str, str]]:
-    """Return every two Chinese words, in both orders, that stand together in the source of one of `pairs`."""
+    """Collect all pairs of Chinese words, in both orders, that occur together in a source sentence."""
     return frozenset(couple for pair in pairs for couple in permutations(set(pair.source_words), 2))
 
 
 def has_unseen_combination(pair: DemoPair, together: frozenset[tuple[str, str]]) -> bool:
-    """Tell whether a sentence combines words that never stood together in training.
-
-    That is: one of its verbs or adjectives and the noun that it governs or describes occur together in no sentence of
-    the training data, in whatever relation.
+    """Check whether one of a sentence's verbs or adjectives never occurs with its noun in a training sentence.
 
     Args:
         together: `cooccurrences` of the training pairs.
@@ -189,7 +186,7 @@ def has_unseen_combination(pair: DemoPair, together: frozenset[tuple[str, str]])
 
 
 def spans(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
-    """Return where each word stands in its text, as (first, past the last) character offsets."""
+    """Find the (start, end) character offsets of each word in its text."""
     found, start = [], 0
     for word in words:
         start = text.index(word, start)
@@ -199,11 +196,11 @@ def spans(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _stream(seed: int) -> Iterator[DemoPair]:
-    dice = generator(seed, "demo", "sentences")
+    rng = generator(seed, "demo", "sentences")
     while True:
-        rng = SentenceRng(dice)
-        template = rng.weighted(_TEMPLATES)
-        yield _pair(*template(rng), template.__name__, rng)
+        sentence = SentenceRng(rng)
+        template = sentence.weighted(_TEMPLATES)
+        yield _pair(*template(sentence), template.__name__, sentence)
 
 
 def _distinct(pairs: Iterable[DemoPair], known: Set[str] = frozenset()) -> Iterator[DemoPair]:
@@ -222,7 +219,7 @@ def _pair(source: Words, target: Words, template: str, rng: SentenceRng) -> Demo
 
 
 def _apart(held_out: frozenset[tuple[str, str]]) -> Callable[[DemoPair], bool]:
-    """Return what tells whether a sentence holds no two words of a combination held out, in any relation."""
+    """Make a predicate that is true of pairs whose source contains no held-out combination, in whatever relation."""
     partners: dict[str, set[str]] = {}
     for word, noun in held_out:
         partners.setdefault(word, set()).add(noun)

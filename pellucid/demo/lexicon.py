@@ -1,4 +1,4 @@
-"""The words of the demo language: what each means, what it is counted with, and what it goes together with."""
+"""The words of the demo language: their translations, measure words and possible partners."""
 
 from functools import cache
 from typing import NamedTuple
@@ -13,10 +13,10 @@ class Noun(NamedTuple):
     """A noun with its measure word.
 
     Attributes:
-        kind: what it goes together with is said by kind.
-        unit: what the measure word is in English where it is something (`cup` of tea, `pair` of shoes); such nouns are
-            not counted themselves.
-        many: the English word is plural by itself (shoes, noodles).
+        kind: semantic class, by which verbs and adjectives name their partners.
+        unit: the English measure word, if there is one (`cup` of tea, `pair` of shoes); such nouns have no plural of
+            their own.
+        is_plural: the English word is always plural (shoes, noodles).
     """
 
     zh: str
@@ -28,7 +28,7 @@ class Noun(NamedTuple):
 
 
 def _nouns(kind: str, table: str) -> tuple[Noun, ...]:
-    """Read `measure chinese english [= unit]` entries, divided by commas; `shoes+` is plural by itself."""
+    """Parse `measure chinese english [= unit]` entries separated by commas; `shoes+` is always plural."""
     nouns = []
     for entry in table.split(","):
         words, _, unit = entry.partition("=")
@@ -77,12 +77,11 @@ NOUNS: tuple[Noun, ...] = (
 
 
 class Adjective(NamedTuple):
-    """An adjective and what it is said of.
+    """An adjective and the nouns it can modify.
 
     Attributes:
-        of: kinds and single nouns it goes together with; `-` before one takes it out.
-        attributive: it may stand before its noun.
-        short: of one syllable, so that it stands there without 的.
+        of: kinds and nouns that it goes with; `-` before a noun excludes it.
+        attributive: it may precede its noun.
     """
 
     zh: str
@@ -92,18 +91,18 @@ class Adjective(NamedTuple):
 
     @property
     def short(self) -> bool:
-        """One syllable: 大狗, not 大的狗."""
+        """It has one syllable and needs no 的 before a noun: 大狗, not 大的狗."""
         return len(self.zh) == 1
 
     @property
     def nouns(self) -> tuple[Noun, ...]:
-        """Return the nouns it is said of."""
+        """The nouns that it can modify."""
         return nouns_of(self.of)
 
 
 @cache
 def nouns_of(of: str) -> tuple[Noun, ...]:
-    """Return the nouns that a list of kinds and nouns names, in the lexicon's order."""
+    """Find the nouns named by a list of kinds and nouns, in the order of the lexicon."""
     terms = frozenset(of.split())
     return tuple(noun for noun in NOUNS if (noun.zh in terms or noun.kind in terms) and "-" + noun.zh not in terms)
 
@@ -239,7 +238,7 @@ class Time(NamedTuple):
 
 
 def _times(table: str) -> tuple[Time, ...]:
-    """Read `chinese=english + chinese=english` entries, divided by commas."""
+    """Parse `chinese=english + chinese=english` entries separated by commas."""
     return tuple(
         Time(tuple((zh, en) for zh, _, en in (part.strip().partition("=") for part in entry.split("+"))))
         for entry in table.split(",")

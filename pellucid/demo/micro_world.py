@@ -1,7 +1,7 @@
-"""The smallest world in which words get vectors: three words, 猫 吃 鱼 (cat, eats, fish), two numbers each.
+"""The smallest word-vector model: three words, 猫 吃 鱼 (cat, eats, fish), with two dimensions.
 
-Word2Vec with a full softmax, as the explainers draw it: W_in is 3 × 2, W_out is 2 × 3, and every matrix of every step
-is in a plain record. A step is made by the kernel that trains on real text (`word2vec/softmax.py`), on these matrices.
+Word2Vec with a full softmax, as tutorials draw it: W_in is 3 × 2, W_out is 2 × 3, and a plain record holds every matrix
+of every step. Each step is computed by the kernel that trains on real text (`word2vec/softmax.py`), on these matrices.
 
     CBOW        h = the mean of the context's rows of W_in; it predicts the centre
     skip-gram   h = one context's row of W_in; it predicts the centre, once for each context
@@ -35,14 +35,14 @@ Model = Literal["cbow", "skip-gram"]
 
 @dataclass(frozen=True, eq=False)
 class MicroStep:
-    """One update, with every matrix that is in it; `as_dict` labels rows and columns.
+    """One update with all its matrices; `as_dict` labels their rows and columns.
 
     Attributes:
-        step: from 1.
+        step: counted from 1.
         model: cbow or skip-gram.
         context: the words that predict.
-        target: the word that is predicted.
-        one_hot: [context 3], what picks rows of W_in.
+        target: the word to be predicted.
+        one_hot: [context 3], selects rows of W_in.
         w_in: [3 2], before the update.
         w_out: [2 3], before the update.
         h: [2].
@@ -50,7 +50,7 @@ class MicroStep:
         probabilities: [3], y.
         error: [3], e.
         loss: nats.
-        gradient_w_in: [3 2]; its rows of words outside the context are zeros.
+        gradient_w_in: [3 2]; zero for words outside the context.
         gradient_w_out: [2 3].
         new_w_in, new_w_out: after the update: each minus rate · gradient.
         rate: the learning rate.
@@ -75,7 +75,7 @@ class MicroStep:
     rate: float
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as plain values; each matrix as a dict of rows by name, each row a dict of numbers by name."""
+        """Convert to plain values; a matrix becomes a dict of named rows, each a dict of named numbers."""
         dimensions = [f"d{i + 1}" for i in range(DIM)]
         return {
             "step": self.step,
@@ -99,7 +99,7 @@ class MicroStep:
 
 
 def initial_matrices(seed: int = 1) -> tuple[Matrix, Matrix]:
-    """Return W_in [3 2] and W_out [2 3], drawn from −0.5 to 0.5."""
+    """Draw W_in [3 2] and W_out [2 3] uniformly from −0.5 to 0.5."""
     rng = generator(seed, "micro world")
     return rng.uniform(-0.5, 0.5, (len(WORDS), DIM)), rng.uniform(-0.5, 0.5, (DIM, len(WORDS)))
 
@@ -114,16 +114,24 @@ def micro_step(
     rate: float = 0.5,
     step: int = 1,
 ) -> MicroStep:
-    """Return one update of the two matrices, which stay as they are; for skip-gram the context is one word.
+    """Compute one update, without changing the matrices given; the context of skip-gram is one word.
 
     Raises:
-        UserError: for matrices or words that are not of this world.
+        UserError: if the matrices have other shapes, or a word is not one of the three.
     """
     before_in, before_out = numpy.array(w_in, numpy.float64), numpy.array(w_out, numpy.float64)
     if before_in.shape != (len(WORDS), DIM) or before_out.shape != (DIM, len(WORDS)):
-        raise UserError(f"expected W_in [3 2] and W_out [2 3], got {before_in.shape} and {before_out.shape}")
+        raise UserError(
+            f"expected W_in [3 2] and W_out [2 3], got {list(before_in.shape)} and {list(before_out.shape)}",
+            where="w_in, w_out",
+            hint="Start from `initial_matrices()`.",
+        )
     if not context or not set(context) | {target} <= set(range(len(WORDS))) or (model != "cbow" and len(context) != 1):
-        raise UserError(f"expected words from 0 to 2 (one in the context of skip-gram), got {context} and {target}")
+        raise UserError(
+            f"expected words from 0 to 2 (one in the context of skip-gram), got {context} and {target}",
+            where="context, target",
+            hint="Give words by their index in `WORDS`: 0 猫, 1 吃, 2 鱼.",
+        )
     one_hot = numpy.eye(len(WORDS))[list(context)]
     h = (one_hot @ before_in).mean(axis=0)
     rows, change, probabilities = before_out.T.copy(), numpy.zeros(DIM), numpy.zeros(len(WORDS))
@@ -161,23 +169,27 @@ def micro_training(
     sentences: Sequence[Sequence[int]] = (SENTENCE,),
     matrices: tuple[ArrayLike, ArrayLike] | None = None,
 ) -> Iterator[MicroStep]:
-    """Train on sentences, over and over, and yield every update.
+    """Train on the sentences again and again, and yield every update.
 
-    Each word of a sentence in turn is the centre, all others are its context: CBOW makes one update of it, skip-gram
-    one for each context.
+    Each word of a sentence in turn is the centre and all others are its context: CBOW makes one update per centre,
+    skip-gram one per context word.
 
     Args:
-        sentences: of words 0 猫, 1 吃, 2 鱼; 猫 吃 鱼 unless given.
-        matrices: W_in and W_out to begin with; drawn from the seed unless given.
+        sentences: words by index, 0 猫, 1 吃, 2 鱼; 猫 吃 鱼 by default.
+        matrices: initial W_in and W_out; drawn from the seed by default.
     """
     w_in, w_out = matrices or initial_matrices(seed)
     examples: list[tuple[Sequence[int], int]] = []
     for sentence in sentences:
-        for place, centre in enumerate(sentence):
-            others = [word for other, word in enumerate(sentence) if other != place]
+        for position, centre in enumerate(sentence):
+            others = [word for other, word in enumerate(sentence) if other != position]
             examples += [(others, centre)] if model == "cbow" else [([word], centre) for word in others]
     if not any(context for context, _ in examples):
-        raise UserError("no sentence has two words: there is no context to learn from")
+        raise UserError(
+            "no sentence has two words, so there is no context to learn from",
+            where="sentences",
+            hint="Give at least one sentence of two words or more.",
+        )
     for number in range(steps):
         context, centre = examples[number % len(examples)]
         record = micro_step(w_in, w_out, context, centre, model=model, rate=rate, step=number + 1)

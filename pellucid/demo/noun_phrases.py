@@ -35,7 +35,7 @@ class NounPhrase(NamedTuple):
         target_object: as an object; differs for pronouns.
         person: 1, 2 or 3.
         many: grammatical plural in English.
-        about: what it refers to, to keep a sentence from naming it twice.
+        referent: what it refers to, so that a sentence does not name it twice.
     """
 
     source: Words
@@ -72,7 +72,7 @@ _ADJECTIVES_OF: dict[str, tuple[Adjective, ...]] = {
 
 
 def pronoun(rng: SentenceRng) -> NounPhrase:
-    """Return one of 我, 你, 他, 她, 我们, 你们, 他们."""
+    """Choose a personal pronoun: 我, 你, 他, 她, 我们, 你们, 他们."""
     word, key = rng.choose(PRONOUNS), rng.new_key()
     return NounPhrase(
         tag(word.zh, key), tag(word.subject, key), tag(word.object, key), word.person, word.is_plural, word.referent
@@ -80,13 +80,13 @@ def pronoun(rng: SentenceRng) -> NounPhrase:
 
 
 def name(rng: SentenceRng) -> NounPhrase:
-    """Return a given or full name."""
+    """Choose a given or full name."""
     (zh, en), key = rng.choose(NAMES), rng.new_key()
     return third_person(tag(zh, key), tag(en, key), referent=zh)
 
 
 def titled_name(rng: SentenceRng) -> NounPhrase:
-    """Return a surname with its title, which stands after it in Chinese and before it in English: 王先生, Mr Wang."""
+    """Make a surname with a title, which follows it in Chinese and precedes it in English: 王先生, Mr Wang."""
     (surname_zh, surname_en), (title_zh, title_en) = rng.choose(SURNAMES), rng.choose(TITLES)
     surname, title = rng.new_key(), rng.new_key()
     return third_person(
@@ -97,25 +97,25 @@ def titled_name(rng: SentenceRng) -> NounPhrase:
 
 
 def kin(rng: SentenceRng) -> NounPhrase:
-    """Return somebody's relative or friend, without 的: 我妈妈, my mother."""
+    """Make somebody's relative or friend, without 的: 我妈妈, my mother."""
     whose, (zh, en), whose_key, key = rng.choose(PRONOUNS[:4]), rng.choose(KIN), rng.new_key(), rng.new_key()
     source, target = tag(whose.zh, whose_key) + tag(zh, key), tag(whose.possessive, whose_key) + tag(en, key)
     return third_person(source, target, referent=whose.referent + zh)
 
 
 def person(rng: SentenceRng) -> NounPhrase:
-    """Return somebody who can be called by a pronoun, a name, or as a relative."""
+    """Make a person: a pronoun, a name or a relative."""
     return rng.weighted(((5.0, pronoun), (2.0, name), (1.0, titled_name), (3.0, kin)))(rng)
 
 
 def _adjective_for(rng: SentenceRng, noun: Noun, *, short: bool = False, share: float = 0.45) -> Adjective | None:
-    """Return an adjective that goes before the noun, or now and then (1 − share) none."""
+    """Choose an adjective for the noun with probability `share`, if it has any."""
     options = [adjective for adjective in _ADJECTIVES_OF[noun.zh] if adjective.short or not short]
     return rng.choose(options) if options and rng.chance(share) else None
 
 
 def counted_noun(rng: SentenceRng, noun: Noun, *, share: float = 0.45) -> NounPhrase:
-    """Return two or more: 三本书, three books; 两杯茶, two cups of tea."""
+    """Make a noun phrase with a number above one: 三本书, three books; 两杯茶, two cups of tea."""
     (zh, en), key = rng.choose(NUMBERS if rng.chance(0.4) else NUMBERS[:4]), rng.new_key()
     return _measured(
         rng, noun, tag(zh, key), tag(en, key), key, is_plural=True, adjective=_adjective_for(rng, noun, share=share)
@@ -123,7 +123,7 @@ def counted_noun(rng: SentenceRng, noun: Noun, *, share: float = 0.45) -> NounPh
 
 
 def indefinite_noun(rng: SentenceRng, noun: Noun, *, share: float = 0.45) -> NounPhrase:
-    """Return one: 一只猫, a cat; 一双鞋, a pair of shoes."""
+    """Make an indefinite noun phrase: 一只猫, a cat; 一双鞋, a pair of shoes."""
     key = rng.new_key()
     return _measured(
         rng, noun, tag("一", key), tag("a", key), key, is_plural=False, adjective=_adjective_for(rng, noun, share=share)
@@ -133,7 +133,7 @@ def indefinite_noun(rng: SentenceRng, noun: Noun, *, share: float = 0.45) -> Nou
 def demonstrative_noun(
     rng: SentenceRng, noun: Noun, *, share: float = 0.45, one: bool = False, near: bool | None = None
 ) -> NounPhrase:
-    """Return what is pointed at: 那只猫, 这两条鱼, 那些花; only `one` if wanted, `near` or far if it matters."""
+    """Make a demonstrative noun phrase: 那只猫, 这两条鱼, 那些花; `one` keeps it singular."""
     close_by, key, adjective = (
         rng.chance(0.5) if near is None else near,
         rng.new_key(),
@@ -160,11 +160,11 @@ def demonstrative_noun(
 
 
 def possessed_noun(rng: SentenceRng, noun: Noun, *, share: float = 0.2) -> NounPhrase:
-    """Return somebody's: 我的猫, 小明的书, 我妈妈的新手机, 我的两只猫."""
+    """Make a noun phrase with an owner: 我的猫, 小明的书, 我妈妈的新手机, 我的两只猫."""
     source, target = owner(rng)
     if not noun.unit and rng.chance(0.1):
-        pluralize = counted_noun(rng, noun, share=0.0)
-        return third_person(source + pluralize.source, target + pluralize.target, is_plural=True)
+        counted = counted_noun(rng, noun, share=0.0)
+        return third_person(source + counted.source, target + counted.target, is_plural=True)
     noun_source, noun_target = _modified(
         rng, noun, _adjective_for(rng, noun, short=True, share=share), rng.new_key(), is_plural=False
     )
@@ -172,25 +172,25 @@ def possessed_noun(rng: SentenceRng, noun: Noun, *, share: float = 0.2) -> NounP
 
 
 def non_first_person(rng: SentenceRng) -> NounPhrase:
-    """Return a person one may ask about: anybody but the speaker."""
+    """Make a person other than the speaker, as subject of a question."""
     while (somebody := person(rng)).person == 1:
         pass
     return somebody
 
 
 def owner(rng: SentenceRng) -> tuple[Words, Words]:
-    """Return 我的, my; 小明的, Xiaoming's."""
+    """Make an owner: 我的, my; 小明的, Xiaoming's."""
     return rng.weighted(((6.0, _pronoun_owner), (2.0, _named_owner)))(rng)
 
 
 def bare_noun(rng: SentenceRng, noun: Noun) -> NounPhrase:
-    """Return the kind as such: 猫, cats; 茶, tea."""
+    """Make a generic noun phrase: 猫, cats; 茶, tea."""
     source, target = _modified(rng, noun, None, rng.new_key(), is_plural=not noun.unit)
     return third_person(source, target, is_plural=noun.is_plural or not noun.unit)
 
 
 def any_noun(rng: SentenceRng, noun: Noun, *, one: bool = False) -> NounPhrase:
-    """Return what is denied or asked for: 书, any books (or with `one`: a book); 茶, any tea."""
+    """Make the object of a negation or a question: 书, any books (or with `one`: a book); 茶, any tea."""
     key = rng.new_key()
     single = one and not noun.unit
     source, target = _modified(rng, noun, None, key, is_plural=not single and not noun.unit)
@@ -198,9 +198,9 @@ def any_noun(rng: SentenceRng, noun: Noun, *, one: bool = False) -> NounPhrase:
 
 
 def attach_relative_clause(rng: SentenceRng, noun: Noun, clause_source: Words, clause_target: Words) -> NounPhrase:
-    """Return the noun that a relative clause singles out; 的 is the clause's last word.
+    """Attach a relative clause, which ends in 的, to a noun.
 
-    The noun is bare (我买的书), pointed at (我买的那本书) or counted (我买的两本书): the book, the two books.
+    The noun is bare (我买的书), demonstrative (我买的那本书) or counted (我买的两本书): the book, the two books.
     """
     form, article = rng.weighted(((3.0, "bare"), (4.0, "pointed"), (1.0, "counted"))), rng.new_key()
     key = rng.new_key()
@@ -220,7 +220,7 @@ def attach_relative_clause(rng: SentenceRng, noun: Noun, clause_source: Words, c
 
 
 def third_person(source: Words, target: Words, *, is_plural: bool = False, referent: str = "") -> NounPhrase:
-    """Return a noun phrase that is neither speaker nor hearer."""
+    """Make a noun phrase of the third person."""
     return NounPhrase(source, target, target, 3, is_plural, referent or "".join(word.text for word in source))
 
 
@@ -237,7 +237,7 @@ def _named_owner(rng: SentenceRng) -> tuple[Words, Words]:
 def _measured(
     rng: SentenceRng, noun: Noun, zh: Words, en: Words, counter: int, *, is_plural: bool, adjective: Adjective | None
 ) -> NounPhrase:
-    """Join determiner or number, measure word and noun; where English has no unit, it goes with the `counter`."""
+    """Join determiner or number, measure word and noun; `counter` keys a measure word that English lacks."""
     key = rng.new_key()
     if not noun.unit:
         source, target = _modified(rng, noun, adjective, key, is_plural=is_plural)

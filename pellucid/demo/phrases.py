@@ -1,7 +1,7 @@
-"""Fixed phrases, requests, the weather, conditions, contrasts."""
+"""Fixed phrases, requests, weather, conditions and contrasts."""
 
 from pellucid.demo.apple import apple
-from pellucid.demo.clauses import Clause, Predicate, choose_time_phrase, make_statement
+from pellucid.demo.clauses import MOODS, Clause, Predicate, choose_time_phrase, make_statement
 from pellucid.demo.english import verb_forms
 from pellucid.demo.events import Sentence, event_clause, make_sentence, punctuate
 from pellucid.demo.lexicon import PLACES, nouns_of
@@ -21,9 +21,8 @@ from pellucid.demo.words import SentenceRng, Words, tag
 
 __all__ = ["GREETINGS", "PHRASES", "greeting_alone"]
 
-_MOODS = ((6.0, "affirmative"), (2.0, "negative"), (2.0, "question"))
 GREETINGS: tuple[tuple[str, str, str], ...] = (
-    # Chinese, English, mark; the number after a word is its key.
+    # Chinese, English, punctuation mark; the number after a word is its key.
     ("好久:1 不:2 见:3", "long:1 time:1 no:2 see:3", "."),
     ("谢谢:1", "thank:1 you:1", "."),
     ("再见:1", "goodbye:1", "."),
@@ -58,7 +57,7 @@ def _keyed(rng: SentenceRng, chinese: str, english: str) -> Sentence:
 
 
 def greeting_alone(rng: SentenceRng, number: int) -> Sentence:
-    """Return a fixed phrase by itself: 好久不见。 Long time no see."""
+    """Make the fixed phrase with this number: 好久不见。 Long time no see."""
     chinese, english, mark = GREETINGS[number]
     return punctuate(rng, _keyed(rng, chinese, english), mark)
 
@@ -161,7 +160,7 @@ def weather(rng: SentenceRng) -> Sentence:
     """昨天北京很冷。 It was cold in Beijing yesterday; 明天会下雨。 It will rain tomorrow."""
     if rng.chance(0.3):
         return _rain(rng)
-    (day_zh, day_en, tense), (zh, en), mood = rng.choose(_DAYS), rng.choose(_WEATHER), rng.weighted(_MOODS)
+    (day_zh, day_en, tense), (zh, en), mood = rng.choose(_DAYS), rng.choose(_WEATHER), rng.weighted(MOODS)
     day, key, marker, coming = rng.new_key(), rng.new_key(), rng.new_key(), rng.new_key()
     before, after = tag(day_zh, day), tag(day_en, day)
     if rng.chance(0.4):
@@ -180,7 +179,7 @@ def weather(rng: SentenceRng) -> Sentence:
 
 
 def _rain(rng: SentenceRng) -> Sentence:
-    clause, mood = _rain_clause(rng, rng.choose(("past", "future", "progressive"))), rng.weighted(_MOODS)
+    clause, mood = _rain_clause(rng, rng.choose(("past", "future", "progressive"))), rng.weighted(MOODS)
     return make_sentence(rng, clause._replace(negative=mood == "negative"), mood == "question")
 
 

@@ -1,4 +1,4 @@
-"""What is said of somebody: verbs with fitting objects, activities, journeys, gifts."""
+"""Predicates: verbs with suitable objects, activities, journeys, phone calls."""
 
 from collections.abc import Callable
 
@@ -36,7 +36,7 @@ _PLACES = {place.zh: place for place in PLACES}
 _VEHICLES: tuple[tuple[str, str], ...] = (("火车", "train"), ("公交车", "bus"), ("飞机", "plane"), ("出租车", "taxi"))
 _CITIES = frozenset({"北京", "上海", "巴黎", "伦敦", "东京", "纽约", "中国"})
 
-# (aspect, how it is said) → what kinds of object phrase are natural there, with their weights.
+# (aspect, mood) → the kinds of object that are natural there, with their weights.
 _OBJECTS: dict[tuple[str, str], tuple[tuple[float, str], ...]] = {
     ("past", "affirmative"): ((4, "a"), (3, "counted"), (3, "pointed"), (1, "owned")),
     ("past", "negative"): ((3, "any"), (3, "pointed"), (1, "owned")),
@@ -63,9 +63,13 @@ _OBJECTS: dict[tuple[str, str], tuple[tuple[float, str], ...]] = {
     ("progressive", "question"): ((2, "pointed"), (1, "owned"), (1, "generic")),
 }
 _FORMS: dict[str, Callable[[SentenceRng, Noun], NounPhrase]] = {
-    "a": indefinite_noun, "counted": counted_noun, "pointed": demonstrative_noun, "owned": possessed_noun, "generic": bare_noun,
+    "a": indefinite_noun,
+    "counted": counted_noun,
+    "pointed": demonstrative_noun,
+    "owned": possessed_noun,
+    "generic": bare_noun,
     "any": any_noun,
-}  # fmt: skip
+}
 _VERBS_FOR = {aspect: tuple(verb for verb in VERBS if aspect in verb.aspects.split()) for aspect, _ in _OBJECTS}
 _PEOPLE_VERBS_FOR = {
     aspect: tuple(verb for verb in PEOPLE_VERBS if aspect in verb.aspects.split()) for aspect, _ in _OBJECTS
@@ -79,7 +83,7 @@ _ACTIVITIES_FOR = {
 
 
 def transitive(rng: SentenceRng, verb: Verb, target_object: NounPhrase, *, separable: bool = True) -> Predicate:
-    """Return a verb with its object."""
+    """Make a verb with its object."""
     key = rng.new_key()
     return Predicate(
         (), tag(verb.zh, key), target_object.source, verb_forms(verb.en), key, target_object.target_object, separable
@@ -87,7 +91,7 @@ def transitive(rng: SentenceRng, verb: Verb, target_object: NounPhrase, *, separ
 
 
 def verb_with_object(rng: SentenceRng, aspect: str, mood: str = "affirmative") -> Predicate:
-    """Return a verb with a thing or an animal as object, as is natural in this aspect; how: said, denied or asked."""
+    """Make a verb whose object is a thing or an animal, as is natural in this aspect and mood."""
     verb = rng.choose(_VERBS_FOR[aspect])
     noun = rng.choose(verb.objects)
     rng.combine(verb.zh, noun.zh)
@@ -95,12 +99,12 @@ def verb_with_object(rng: SentenceRng, aspect: str, mood: str = "affirmative") -
     form = rng.weighted(allowed or [(1.0, "pointed")])
     if form == "pointed" and aspect == "progressive" and noun.kind in ("film", "reading"):
         return transitive(rng, verb, demonstrative_noun(rng, noun, one=True))
-    # Asked about things not yet known of, 了 follows the object: 你买书了吗？
+    # In a question about indefinite things, 了 follows the object: 你买书了吗？
     return transitive(rng, verb, _FORMS[form](rng, noun), separable=(form, mood) != ("any", "question"))
 
 
 def verb_with_person(rng: SentenceRng, subject: NounPhrase, aspect: str) -> Predicate:
-    """Return a verb with somebody else as object."""
+    """Make a verb whose object is another person."""
     verb = rng.choose(_PEOPLE_VERBS_FOR[aspect])
     if rng.chance(0.35):
         noun = rng.choose(verb.objects)
@@ -112,24 +116,24 @@ def verb_with_person(rng: SentenceRng, subject: NounPhrase, aspect: str) -> Pred
 def someone_else(
     rng: SentenceRng, subject: NounPhrase, kind: Callable[[SentenceRng], NounPhrase] = person
 ) -> NounPhrase:
-    """Return a person, of a kind, who is not the subject."""
+    """Make a person, chosen by `kind`, who is not the subject."""
     while (other := kind(rng)).referent == subject.referent:
         pass
     return other
 
 
 def activity(rng: SentenceRng, aspect: str, place_share: float = 0.3) -> Predicate:
-    """Return what needs no further object: 打篮球, 游泳; now and then with its place."""
+    """Make an activity, sometimes with its place: 打篮球, 游泳."""
     doing = rng.choose(_ACTIVITIES_FOR[aspect])
     before, after = (
         at(rng, _PLACES[rng.choose(doing.place.split())]) if doing.place and rng.chance(place_share) else ((), ())
     )
-    # 过 goes between verb and object always; 了 only where the verb likes to be apart from it.
+    # 过 always goes between verb and object; 了 only if they are separable.
     return activity_predicate(rng, doing, before, after)._replace(separable=doing.separable or aspect == "experience")
 
 
 def activity_predicate(rng: SentenceRng, doing: Activity, before: Words = (), after: Words = ()) -> Predicate:
-    """Return an activity as a predicate, with what stands before it in Chinese and after it in English."""
+    """Make the predicate of an activity, with words before it in Chinese and after it in English."""
     keys = [rng.new_key() for _ in doing.parts]
     objects = tuple(zip(doing.parts[1:], keys[1:], strict=True))
     source = tuple(word for (zh, _), key in objects for word in tag(zh, key))
@@ -140,13 +144,13 @@ def activity_predicate(rng: SentenceRng, doing: Activity, before: Words = (), af
 
 
 def at(rng: SentenceRng, place: Place) -> tuple[Words, Words]:
-    """Return 在公园, in the park."""
+    """Make a phrase of place: 在公园, in the park."""
     preposition, key = rng.new_key(), rng.new_key()
     return tag("在", preposition) + tag(place.zh, key), tag(place.at, preposition) + tag(place.en, key)
 
 
 def go(rng: SentenceRng, vehicle_share: float = 0.35) -> Predicate:
-    """Return going somewhere, now and then by a vehicle: 坐火车去北京, go to Beijing by train."""
+    """Make a journey, sometimes by a vehicle: 坐火车去北京, go to Beijing by train."""
     place, verb, key = rng.choose(PLACES), rng.new_key(), rng.new_key()
     before: Words = ()
     manner: Words = ()
@@ -162,7 +166,7 @@ def go(rng: SentenceRng, vehicle_share: float = 0.35) -> Predicate:
 
 
 def live(rng: SentenceRng) -> Predicate:
-    """Return 住在北京, live in Beijing; or 在北京工作, work in Beijing."""
+    """Make 住在北京, live in Beijing; or 在北京工作, work in Beijing."""
     place = rng.choose([place for place in PLACES if place.zh in _CITIES])
     before, after = at(rng, place)
     key = rng.new_key()
@@ -172,7 +176,7 @@ def live(rng: SentenceRng) -> Predicate:
 
 
 def make_call(rng: SentenceRng, subject: NounPhrase) -> Predicate:
-    """Return 给妈妈打电话, make a phone call to …: the person called comes first in Chinese and last in English."""
+    """Make a phone call, 给妈妈打电话: the person called comes first in Chinese and last in English."""
     called, to, verb, call = someone_else(rng, subject), rng.new_key(), rng.new_key(), rng.new_key()
     after = tag("a phone call", call) + tag("to", to) + called.target_object
     return Predicate(tag("给", to) + called.source, tag("打", verb), tag("电话", call), verb_forms("make"), verb, after)

@@ -1,4 +1,4 @@
-"""Questions with a question word: Chinese leaves it where the answer will stand, English puts it first."""
+"""Questions with a question word, which Chinese keeps in the place of the answer and English puts first."""
 
 from pellucid.demo.clauses import Clause, Predicate, be_form, choose_time_phrase, make_statement, make_wh_question
 from pellucid.demo.descriptions import spot_phrase
@@ -11,7 +11,7 @@ from pellucid.demo.words import SentenceRng, Words, tag
 
 __all__ = ["QUESTIONS"]
 
-# 看 is left out: 你在看什么 may be reading, watching or looking at.
+# Not 看: 你在看什么 may mean reading, watching or looking at.
 _ASKED_WHAT = tuple(
     verb
     for verb in VERBS

@@ -1,6 +1,6 @@
-"""People and things as they are spoken of in whole sentences: in pairs, or singled out by a relative clause.
+"""Subjects made of two people, and people and things with a relative clause.
 
-A Chinese relative clause stands before its noun and ends in 的; an English one follows it.
+A Chinese relative clause precedes its noun and ends in 的; an English one follows it.
 """
 
 from pellucid.demo.clauses import Clause, be_form, choose_time_phrase, make_statement
@@ -30,19 +30,19 @@ _PETS = nouns_of("猫 狗")
 
 
 def human(rng: SentenceRng) -> NounPhrase:
-    """Return a person or people, as a subject."""
+    """Make a person or people, as a subject."""
     return rng.weighted(
         ((10.0, person), (2.0, _pointed_person), (1.0, _two_people), (0.8, person_with_relative_clause))
     )(rng)
 
 
 def pet(rng: SentenceRng) -> NounPhrase:
-    """Return a cat or a dog: 那只猫, 我的狗."""
+    """Make a cat or a dog: 那只猫, 我的狗."""
     return rng.weighted(((2.0, demonstrative_noun), (1.0, possessed_noun)))(rng, rng.choose(_PETS))
 
 
 def thing_with_relative_clause(rng: SentenceRng, noun: Noun | None = None) -> NounPhrase:
-    """Return a thing by what somebody does with it: 我昨天买的书, the book that I bought yesterday."""
+    """Make a thing with a relative clause: 我昨天买的书, the book that I bought yesterday."""
     aspect = rng.weighted(((6.0, "past"), (2.0, "state"), (1.5, "progressive")))
     verbs = [verb for verb in _SINGLED_OUT[aspect] if noun is None or noun in verb.objects]
     if not verbs:
@@ -69,7 +69,7 @@ def thing_with_relative_clause(rng: SentenceRng, noun: Noun | None = None) -> No
 
 
 def person_with_relative_clause(rng: SentenceRng) -> NounPhrase:
-    """Return a person by what he or she does: 会说中文的那位老师, the teacher who can speak Chinese."""
+    """Make a person with a relative clause: 会说中文的那位老师, the teacher who can speak Chinese."""
     noun = rng.choose(_PEOPLE)
     who, article, key = rng.new_key(), rng.new_key(), rng.new_key()
     subject = NounPhrase((), tag("who", who), tag("who", who))

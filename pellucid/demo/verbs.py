@@ -1,4 +1,4 @@
-"""The verbs of the demo language, and what each may be said of."""
+"""The verbs of the demo language and their possible objects."""
 
 from typing import NamedTuple
 
@@ -13,11 +13,11 @@ class Verb(NamedTuple):
     """A verb with an object.
 
     Attributes:
-        en: the English verb, perhaps with a particle (`look for`).
-        of: kinds and nouns that may be its object.
-        uses: aspects it is used in.
-        generic: a bare noun may be its object: 吃苹果, eat apples.
-        owned: its object may be somebody's: 洗我的衬衫, but one does not buy one's own.
+        en: the English verb, with its particle if it has one (`look for`).
+        of: kinds and nouns that can be its object.
+        aspects: the aspects that it is used in, separated by spaces.
+        generic: a bare noun can be its object: 吃苹果, eat apples.
+        owned: its object can have an owner: 洗我的衬衫; but nobody buys what they already own.
     """
 
     zh: str
@@ -60,7 +60,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("用", "use", "device 词典 地图 雨伞 刀 铅笔 杯子 自行车", "past future wish progressive"),
 )  # fmt: skip
 
-# Their objects are people: pronouns, names, kin, 那位老师.
+# Verbs whose objects are people: pronouns, names, relatives, 那位老师.
 PEOPLE_VERBS: tuple[Verb, ...] = (
     Verb("等", "wait for", "adult child", "past already future progressive"),
     Verb("帮助", "help", "adult child", "past already future wish experience"),
@@ -76,13 +76,13 @@ PEOPLE_VERBS: tuple[Verb, ...] = (
 
 
 class Activity(NamedTuple):
-    """A verb with the object it always has, or with none: 打篮球, 游泳.
+    """A verb with a fixed object, or with none: 打篮球, 游泳.
 
     Attributes:
-        parts: (Chinese word, English word or words) in the order both languages have them; the first is the verb.
+        parts: (Chinese word, English word or words) in the order of both languages; the first is the verb.
         skill: it can be learnt: 会游泳, can swim.
-        apart: its verb takes 了 and 过 itself (打过篮球); otherwise 了 follows the whole (游泳了).
-        place: what place it is done at: "" nowhere named, or names of places.
+        separable: 了 and 过 follow the verb (打过篮球); otherwise 了 follows the whole (游泳了).
+        place: the places where it is done, separated by spaces; "" if none is named.
     """
 
     parts: tuple[tuple[str, str], ...]

@@ -1,4 +1,4 @@
-"""Words that remember what they translate, and how a sentence of them becomes text and links."""
+"""Words tagged with alignment keys, and how a sentence of them becomes text and links."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
@@ -14,7 +14,7 @@ _VOWEL_LETTER_CONSONANT_SOUND = ("eu", "one", "uni", "use", "usu")
 
 
 class Word(NamedTuple):
-    """A word of one language; two words of the two languages are linked when they share a key."""
+    """A word of one language; words of the two languages are aligned if they share a key."""
 
     text: str
     keys: tuple[int, ...]
@@ -24,38 +24,38 @@ Words = tuple[Word, ...]
 
 
 def tag(text: str, *keys: int) -> Words:
-    """Return the words of `text`, split at its spaces, each of them carrying `keys`."""
+    """Split `text` at spaces and tag every word with the alignment keys."""
     return tuple([Word(part, keys) for part in text.split()])
 
 
 class SentenceRng:
-    """The choices of one sentence: dice, fresh keys, and the word combinations that were made.
+    """The random choices of one sentence, which also hands out alignment keys and records word combinations.
 
     Attributes:
-        combinations: (modifier or verb, noun) pairs of Chinese words that stand in direct relation in the sentence.
+        combinations: (adjective or verb, noun) pairs of Chinese words that modify or govern each other.
     """
 
-    def __init__(self, dice: numpy.random.Generator) -> None:
-        self._dice = dice
+    def __init__(self, rng: numpy.random.Generator) -> None:
+        self._rng = rng
         self._last_key = 0
         self.combinations: set[tuple[str, str]] = set()
 
     def new_key(self) -> int:
-        """Return a key that no word of this sentence carries yet."""
+        """Return a key that no word of this sentence has yet."""
         self._last_key += 1
         return self._last_key
 
     def chance(self, probability: float) -> bool:
         """Return True with the given probability."""
-        return bool(self._dice.random() < probability)
+        return bool(self._rng.random() < probability)
 
     def choose(self, options: Sequence[T]) -> T:
-        """Return one of `options`, each equally likely."""
-        return options[int(self._dice.random() * len(options))]
+        """Choose one of `options` uniformly."""
+        return options[int(self._rng.random() * len(options))]
 
     def weighted(self, options: Sequence[tuple[float, T]]) -> T:
-        """Return one of the (weight, option) pairs' options, as likely as its weight says."""
-        left = self._dice.random() * sum([weight for weight, _ in options])
+        """Choose from (weight, option) pairs with probability proportional to weight."""
+        left = self._rng.random() * sum([weight for weight, _ in options])
         for weight, option in options:
             left -= weight
             if left < 0:
@@ -63,12 +63,12 @@ class SentenceRng:
         return options[-1][1]
 
     def combine(self, word: str, noun: str) -> None:
-        """Note that a verb or adjective and a noun stand in direct relation."""
+        """Record that a verb governs, or an adjective modifies, a noun."""
         self.combinations.add((word, noun))
 
 
 def find_links(source: Words, target: Words) -> tuple[tuple[int, int], ...]:
-    """Return the sorted (source index, target index) pairs of the words that share a key."""
+    """Find the sorted (source index, target index) pairs of words that share a key."""
     carriers: dict[int, list[int]] = {}
     for i, word in enumerate(source):
         for key in word.keys:
@@ -77,13 +77,13 @@ def find_links(source: Words, target: Words) -> tuple[tuple[int, int], ...]:
 
 
 def spell_chinese(words: Words) -> tuple[str, tuple[str, ...]]:
-    """Return the sentence as Chinese is written, without spaces, and its words."""
+    """Write a Chinese sentence, without spaces, and list its words."""
     texts = tuple(word.text for word in words)
     return "".join(texts), texts
 
 
 def spell_english(words: Words) -> tuple[str, tuple[str, ...]]:
-    """Return the sentence as English is written, and its words: `a` or `an` settled, the first letter large."""
+    """Write an English sentence, with `a` or `an` and a capital first letter, and list its words."""
     texts = [word.text for word in words]
     for index, text in enumerate(texts[:-1]):
         if text == "a" and _sounds_open(texts[index + 1]):

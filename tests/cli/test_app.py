@@ -25,10 +25,9 @@ def probe(
     flags: ModelFlags = DEFAULT_MODEL_FLAGS,
 ) -> int | None:
     """Do what the test asks for."""
-    word = files[0].name if files else ""
-    match word:
+    match files[0].name if files else "":
         case "user":
-            raise UserError("wrong", where="a:1", hint="Mend it.")
+            raise UserError("wrong", where="a:1", hint="Fix it.")
         case "ours":
             raise RuntimeError("inner words")
         case "interrupt":
@@ -37,7 +36,7 @@ def probe(
             raise BrokenPipeError
         case "code":
             return 1
-    console.log("talk")
+    console.log("message")
     console.data(f"{beam} {flags.device} {flags.precision} {flags.threads}")
     return None
 
@@ -53,8 +52,10 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     module.probe = probe  # type: ignore[attr-defined]
     module.configured = configured  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "pellucid_probe", module)
-    monkeypatch.setitem(app._COMMANDS, "probe", ("pellucid_probe:probe", "Do as told."))
-    monkeypatch.setitem(app._TRAIN_COMMANDS, "probe", ("pellucid_probe:configured", "Show the settings."))
+    train = app.COMMANDS["train"]
+    assert isinstance(train, app.Group)
+    monkeypatch.setitem(app.COMMANDS, "probe", app.Command("pellucid_probe:probe", "Do what the test asks for."))
+    monkeypatch.setitem(train.commands, "probe", app.Command("pellucid_probe:configured", "Show the settings."))
     monkeypatch.setattr(console, "use_utf8", lambda: None)
     yield
     console.set_quiet(False)
@@ -62,7 +63,7 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def test_a_command_gets_its_flags(capsys: pytest.CaptureFixture[str]) -> None:
     assert app.main(["probe", "--beam", "2", "--device", "cpu", "--precision=float32"]) == 0
-    assert capsys.readouterr() == ("2 cpu float32 None\n", "talk\n")
+    assert capsys.readouterr() == ("2 cpu float32 None\n", "message\n")
 
 
 def test_shared_flags_hold_before_the_command_runs(
@@ -82,17 +83,17 @@ def test_the_exit_code_of_a_command_is_passed_through() -> None:
 
 def test_a_users_mistake_is_said_without_a_traceback(capsys: pytest.CaptureFixture[str]) -> None:
     assert app.main(["probe", "user"]) == 1
-    assert capsys.readouterr() == ("", "error: wrong\n  --> a:1\nhint: Mend it.\n")
+    assert capsys.readouterr() == ("", "error: wrong\n  --> a:1\nhint: Fix it.\n")
 
 
 def test_with_json_a_mistake_is_json_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     assert app.main(["probe", "user", "--json"]) == 1
     shown = capsys.readouterr()
     assert shown.out == ""
-    assert json.loads(shown.err) == {"error": "wrong", "where": ["a:1"], "hint": "Mend it."}
+    assert json.loads(shown.err) == {"error": "wrong", "where": ["a:1"], "hint": "Fix it."}
 
 
-def test_our_own_mistake_has_a_traceback_and_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bug_shows_its_traceback_and_how_to_report_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert app.main(["probe", "ours"]) == 70
     shown = capsys.readouterr().err
     assert "Traceback" in shown and "inner words" in shown and "hint: Report it" in shown
@@ -107,15 +108,18 @@ def test_ctrl_c_is_quiet(capsys: pytest.CaptureFixture[str]) -> None:
     ("tokens", "words"),
     [
         (["prob"], ["unknown command prob", "Did you mean `pellucid probe`?"]),
-        (["zzz"], ["unknown command zzz", "`pellucid` has the commands train, demo, doctor"]),
+        (["zzz"], ["unknown command zzz", "`pellucid` has the commands demo, doctor, train"]),
         (["train", "translater"], ["unknown command translater", "Did you mean `pellucid train translator`?"]),
         (["--zzz"], ["unknown option --zzz"]),
         (["probe", "--beem", "3"], ["unknown option: --beem", "--> pellucid probe", "Did you mean --beam?"]),
-        (["probe", "--beam", "x"], ["invalid value for --beam", "`pellucid probe --help` lists what it takes"]),
+        (
+            ["probe", "--beam", "x"],
+            ["invalid value for --beam", "`pellucid probe --help` lists its arguments and flags"],
+        ),
         (["probe", "--beam"], ["--beam needs a value"]),
         (["probe", "--precision", "float23"], ['Did you mean "float32"?']),
         (["probe", "--threads", "0"], ["expected at least one thread, got 0"]),
-        (["probe", "--model.dropout", "0"], ["only training takes settings such as --model.dropout"]),
+        (["probe", "--model.dropout", "0"], ["--model.dropout is a training setting"]),
         (["info"], ["FOLDER is missing"]),
         (["info", "a", "b"], ["unexpected argument b"]),
         (["train", "probe", "--model.dropout"], ["setting model.dropout has no value"]),
@@ -148,13 +152,16 @@ def test_help_fits_a_terminal_and_says_what_there_is(run_pellucid: Run) -> None:
     assert max(map(len, asked.stdout.splitlines())) <= 80
 
 
-def test_every_command_has_help(run_pellucid: Run) -> None:
-    for name in [*app._COMMANDS, *(f"train {name}" for name in app._TRAIN_COMMANDS)]:
-        if "probe" not in name:
-            ended = run_pellucid(*name.split(), "--help")
-            assert (ended.returncode, ended.stderr) == (0, "")
-            assert ended.stdout.startswith(f"Usage: pellucid {name}")
-            assert max(map(len, ended.stdout.splitlines())) <= 80
+@pytest.mark.parametrize("words", app.command_names(), ids=" ".join)
+def test_every_command_has_help(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert app.main([*words, "--help"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert out.startswith(f"Usage: pellucid {' '.join(words)}")
+    assert max(map(console.display_width, out.splitlines())) <= 80
 
 
 def test_the_version_is_the_packages(run_pellucid: Run) -> None:
@@ -246,7 +253,7 @@ def test_text_that_is_no_unicode_is_shown_escaped(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        (["train", "lm"], "Any setting of the recipe can be given as `--section.field value`"),
+        (["train", "lm"], "Any setting of the recipe can be given as --section.field value"),
         (["chat"], "/new begins anew"),
     ],
 )

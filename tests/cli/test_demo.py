@@ -12,7 +12,7 @@ from pellucid.generation.attention_alignment import AlignmentLink
 from pellucid.generation.translation import Alternative, Translation
 
 SMALL = [
-    "--no-browser", "--threads", "1", "--training.steps", "3", "--model.d_model", "32", "--model.d_ff", "64",
+    "--threads", "1", "--training.steps", "3", "--model.d_model", "32", "--model.d_ff", "64",
     "--training.validation_sentences", "2", "--generation.beam", "1", "--generation.max_length_extra", "5",
     "--generation.max_length_ratio", "1",
 ]  # fmt: skip
@@ -20,7 +20,7 @@ SMALL = [
 
 @pytest.fixture
 def small_language(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> DemoData:
-    """Let the demo have few sentences, and temporary folders where the test can see them."""
+    """Give the demo few sentences, and temporary folders that the test can see."""
     data = split(400, valid_pairs=20, test_pairs=20)
     monkeypatch.setattr(command, "split", lambda: data)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
@@ -28,7 +28,7 @@ def small_language(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> DemoData:
 
 
 def translation(pair: DemoPair, text: str | None = None) -> Translation:
-    """Return the pair's target as if a model that looks right had made it, or another text."""
+    """Make a translation with the true alignment: the pair's target, or another text."""
     links = tuple(AlignmentLink(i, j, 1.0) for i, j in pair.alignment)
     tokens = tuple("▁" + word if word.isalnum() else word for word in pair.target_words)
     return Translation((Alternative(text or pair.target, -0.1, -0.5, 5),), pair.source_words, tokens, links)
@@ -46,7 +46,7 @@ def test_json_has_the_rates_and_samples_and_leaves_nothing_behind(
     assert 0 <= answer["exact"] <= 1
     assert [sample["source"] for sample in answer["samples"]] == [pair.source for pair in small_language.test[:10]]
     assert all(sample.keys() == {"source", "target", "reference"} for sample in answer["samples"])
-    assert "generated" in err
+    assert "generates" in err
     assert list(tmp_path.glob("pellucid-demo-*")) == []
 
 
@@ -56,7 +56,7 @@ def test_the_model_stays_where_it_was_asked_for_and_is_not_overwritten_in_silenc
     folder = tmp_path / "zh-en"
     assert main(["demo", "--minutes", "5", "-o", str(folder), *SMALL]) == 0
     out, err = capsys.readouterr()
-    assert "unseen generated sentences" in out
+    assert "unseen sentences" in out
     assert f"pellucid translate {folder}" in err
     assert (folder / "model.safetensors").is_file()
     assert main(["demo", "--minutes", "5", "-o", str(folder), *SMALL]) == 1
@@ -68,7 +68,7 @@ def test_a_wrong_length_is_the_users_mistake(small_language: DemoData, capsys: p
     assert "minutes" in capsys.readouterr().err
 
 
-def test_the_text_form_draws_says_what_is_wrong_and_how_well_it_looked(
+def test_the_text_output_shows_drawings_mistakes_and_alignment_accuracy(
     small_language: DemoData, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     wrong = small_language.test[1]
@@ -81,12 +81,12 @@ def test_the_text_form_draws_says_what_is_wrong_and_how_well_it_looked(
     assert f"{first.source}  →  {first.target}  (exact)" in out
     assert f"{wrong.source}  →  No.  (reference: {wrong.target})" in out
     assert "█" in out
-    assert "Not as in the reference: 1 of 20:" in out
+    assert "Different from the reference: 1 of 20:" in out
     assert "95.0%" in out
-    assert "100.0% of the tokens of exact translations attend most to the word they truly translate." in out
+    assert "In exact translations, 100.0% of the tokens attend most to the word they translate." in out
 
 
-def test_a_loop_is_not_drawn_but_counted(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_repetition_is_not_drawn(capsys: pytest.CaptureFixture[str]) -> None:
     pair = split(50, valid_pairs=1, test_pairs=1).test[0]
     loop = Translation((Alternative("a " * 60, -1.0, -60.0, 61),), pair.source_words, ("▁a",) * 60, ())
     command._draw(pair, loop)

@@ -61,7 +61,7 @@ def test_people_read_it(model: Path, run_pellucid: Run) -> None:
         "training.steps 31",
         "languages zh, en",
         "data.pairs 27,600",
-        "data.problems 1 entry",
+        "data.issues 1 entry",
         "bleu 33.12",
         "valid_loss 2.5",
     ):

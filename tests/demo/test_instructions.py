@@ -55,5 +55,5 @@ def test_obedience_counts_what_is_right_to_the_letter() -> None:
 
     perfect = score_instructions(PAIRS, knows_all)
     assert [one.task for one in perfect] == ["zh→en", "en→zh", "head", "continue"]
-    assert all(one.right == 1.0 for one in perfect)
-    assert [one.right for one in score_instructions(PAIRS, translates_always)] == [0.0, 0.0, 0.0, 0.0]
+    assert all(one.accuracy == 1.0 for one in perfect)
+    assert [one.accuracy for one in score_instructions(PAIRS, translates_always)] == [0.0, 0.0, 0.0, 0.0]

@@ -1,5 +1,7 @@
 """T7: without an instruction it just continues."""
 
+from functools import partial
+
 from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Budget, Claim, Effort
 from pellucid.claims.demo_language_model import continued, demo_language_model
@@ -40,8 +42,8 @@ def measure(budget: Budget, seed: int, instruction: str = "zh→en: {}\n") -> Ev
         for (way, values), share in zip(found.items(), shares, strict=True):
             values.append(share)
             records.append({"told": way, "seed": str(number), "share": share})
-        for each in score_instructions(pairs[:20], lambda prompts, told=told: continued(told.model, prompts)):
-            rights.setdefault(each.task, []).append(each.right)
+        for each in score_instructions(pairs[:20], partial(continued, told.model)):
+            rights.setdefault(each.task, []).append(each.accuracy)
     titles = {
         "told": Text("told, and what comes", "指令与所得"),
         "share": Text("share", "比例"),
