@@ -335,7 +335,7 @@ def _pellucid_gpt(options: argparse.Namespace) -> dict[str, float]:
     for name, weight in convert_weights(Shape("nanoGPT", config, tokenizer.vocab_size, layout), weights):
         unique_weights(model)[name].copy_(weight)
     decoders = compile_at_first_use(model.eval(), options.precision)
-    language_model = LanguageModel(model, tokenizer, new_decoder=decoders)
+    language_model = LanguageModel(model, tokenizer, make_decoder=decoders)
     ids = torch.randint(20, tokenizer.vocab_size, (1, 20))  # behind the special ones
     with torch.inference_mode():
         assert torch.allclose(model(ids)[0, -1], theirs(ids)[0][0, -1], atol=1e-4)

@@ -1,4 +1,4 @@
-"""A path → the model that stands there, whatever its kind."""
+"""Load a model of any kind."""
 
 from pathlib import Path
 from typing import Any
@@ -10,28 +10,28 @@ __all__ = ["load"]
 
 
 def load(path: str | Path, *, device: str = "auto", precision: str = "auto") -> Any:
-    """Load a model: a Translator, a LanguageModel or WordVectors, as the folder's config.json says.
+    """Load a model: a `Translator`, a `LanguageModel` or `WordVectors`, depending on the folder's config.json.
 
     Args:
-        path: what `pellucid train` or `pellucid import` wrote; of word vectors also a file of another form.
-        device: where the model runs: auto (CUDA where there is one), cpu, cuda, cuda:1 …
-        precision: float32 or bfloat16 for weights and arithmetic; auto is float32, in which a neighbour in the batch
-            never changes a result. Language models also run in int8.
+        path: a folder written by `pellucid train` or `pellucid import`; for word vectors also a file in another format.
+        device: where the model runs: auto (CUDA if available), cpu, cuda, cuda:1 …
+        precision: float32 or bfloat16 for weights and arithmetic; auto is float32, in which a result never depends on
+            the others in its batch. Language models also run in int8.
 
     Raises:
-        UserError: if no model stands there, or one that is damaged.
-        UsageError: for a device or a precision that does not exist here, or that word vectors do not have.
+        UserError: if there is no model, or a damaged one.
+        UsageError: for a device or precision that is not available, or that word vectors do not have.
     """
     path = Path(path)
     kind = "vectors" if path.is_file() else read_config(path)["kind"]
     if kind == "translator":
-        from pellucid.generation.load_translator import load_translator
+        from pellucid.translator import Translator
 
-        return load_translator(path, device=device, precision=precision)
+        return Translator.load(path, device=device, precision=precision)
     if kind == "language-model":
-        from pellucid.generation.load_language_model import load_language_model
+        from pellucid.language_model import LanguageModel
 
-        return load_language_model(path, device=device, precision=precision)
+        return LanguageModel.load(path, device=device, precision=precision)
     from pellucid.word_vectors.vectors import WordVectors
 
     if device not in ("auto", "cpu") or precision not in ("auto", "float32"):

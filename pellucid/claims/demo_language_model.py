@@ -9,7 +9,6 @@ from typing import NamedTuple
 from pellucid.claims.demo_translator import demo_data
 from pellucid.demo.instructions import training_records, write_instructions
 from pellucid.demo.language import DemoData
-from pellucid.generation.load_language_model import load_language_model
 from pellucid.language_model import LanguageModel
 from pellucid.training.train_lm import train_lm
 
@@ -47,7 +46,7 @@ def demo_language_model(steps: int, seed: int) -> InstructedModel:
         }  # fmt: skip
         for _ in train_lm([train], out, recipe="tiny", steps=steps, valid=[valid], settings=chosen, device="cpu"):
             pass
-        return InstructedModel(load_language_model(out, device="cpu"), data)
+        return InstructedModel(LanguageModel.load(out, device="cpu"), data)
 
 
 def continued(model: LanguageModel, prompts: Sequence[str], tokens: int = 40) -> list[str]:

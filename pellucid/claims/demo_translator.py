@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pellucid.demo.language import DemoData, DemoPair, split
-from pellucid.generation.load_translator import load_translator
 from pellucid.storage.files import write_text
 from pellucid.training.train_translator import train_translator
 from pellucid.translator import Translator
@@ -64,4 +63,4 @@ def demo_translator(steps: int, seed: int, **settings: object) -> TrainedTransla
         valid_loss = float("nan")
         for step in run:
             valid_loss = step.validation.loss if step.validation is not None else valid_loss
-        return TrainedTranslator(load_translator(out, device="cpu"), data, valid_loss)
+        return TrainedTranslator(Translator.load(out, device="cpu"), data, valid_loss)

@@ -36,9 +36,9 @@ def chat(
         folder: Folder of the model.
         system: What the model is told before the conversation.
     """
-    from pellucid.generation.load_language_model import load_language_model
+    from pellucid.language_model import LanguageModel
 
-    model = load_language_model(folder, device=flags.device, precision=flags.precision)
+    model = LanguageModel.load(folder, device=flags.device, precision=flags.precision)
     model.require_conversation()
     head = [{"role": "system", "content": system}] if system else []
     messages = list(head)

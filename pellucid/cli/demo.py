@@ -130,9 +130,9 @@ def _write_pairs(path: Path, pairs: Sequence[DemoPair]) -> None:
 
 
 def _translate(data: DemoData, folder: Path, device: str) -> "list[Translation]":
-    from pellucid.generation.load_translator import load_translator
+    from pellucid.translator import Translator
 
-    model = load_translator(folder, device=device)
+    model = Translator.load(folder, device=device)
     with console.progress("Translating unseen sentences", len(data.test)) as bar:
         return model.translate([pair.source for pair in data.test], alignment=True, on_progress=bar.advance)
 

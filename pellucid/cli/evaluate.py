@@ -78,10 +78,10 @@ def evaluate(
     if not files:
         raise UsageError("no test set was given", hint="Name a .tsv, .tmx or .jsonl file, or two aligned text files.")
     from pellucid.evaluation.translation_metrics import compare_systems, score_translations
-    from pellucid.generation.load_translator import load_translator
+    from pellucid.translator import Translator
 
-    translator = load_translator(folder, device=flags.device, precision=flags.precision)
-    other = None if compare is None else load_translator(compare, device=flags.device, precision=flags.precision)
+    translator = Translator.load(folder, device=flags.device, precision=flags.precision)
+    other = None if compare is None else Translator.load(compare, device=flags.device, precision=flags.precision)
     source_lang = source_lang or translator.source_language
     target_lang = target_lang or translator.target_language
     pairs = [(pair.source, pair.target) for pair in usable_pairs(files, source_lang, target_lang)]

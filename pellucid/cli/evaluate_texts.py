@@ -49,9 +49,9 @@ def evaluate_texts(
 
 def _measured(folder: Path, files: Sequence[Path], options: TextOptions, flags: ModelFlags) -> "TextLoss":
     from pellucid.evaluation.perplexity import measure_texts
-    from pellucid.generation.load_language_model import load_language_model
+    from pellucid.language_model import LanguageModel
 
-    model = load_language_model(folder, device=flags.device, precision=flags.precision)
+    model = LanguageModel.load(folder, device=flags.device, precision=flags.precision)
     with console.progress("Measuring", unit="tokens") as bar:
         documents = usable_documents(files, options)
         return measure_texts(model, documents, stride=options.stride, on_progress=bar.advance)

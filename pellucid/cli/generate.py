@@ -55,9 +55,9 @@ def generate(
     settings = sampling.settings() | {"samples": samples, "alternatives": alternatives}
     if stream and file is not None:
         raise UsageError("--stream and --file exclude each other", where="pellucid generate")
-    from pellucid.generation.load_language_model import load_language_model
+    from pellucid.language_model import LanguageModel
 
-    model = load_language_model(folder, device=flags.device, precision=flags.precision)
+    model = LanguageModel.load(folder, device=flags.device, precision=flags.precision)
     _tell_of_ending(model, prompt, file)
     if file is not None:
         _each_line(model, file, settings, as_json)

@@ -54,9 +54,9 @@ def score(
     """
     kind = read_config(folder)["kind"]
     if kind == "language-model":
-        from pellucid.generation.load_language_model import load_language_model
+        from pellucid.language_model import LanguageModel
 
-        model = load_language_model(folder, device=flags.device, precision=flags.precision)
+        model = LanguageModel.load(folder, device=flags.device, precision=flags.precision)
         _print(score_texts(model, files, text, given, texts), as_json)
         return
     if text is not None or given:
@@ -71,9 +71,9 @@ def _pair_scores(
 ) -> "Iterator[TextScore]":
     """Yield the scores of the pairs of the files; say at the end what they sum to."""
     from pellucid.evaluation.pair_scores import score_pairs
-    from pellucid.generation.load_translator import load_translator
+    from pellucid.translator import Translator
 
-    translator = load_translator(folder, device=flags.device, precision=flags.precision)
+    translator = Translator.load(folder, device=flags.device, precision=flags.precision)
     pairs = usable_pairs(files, source_lang or translator.source_language, target_lang or translator.target_language)
     total, tokens, count = 0.0, 0, 0
     with console.progress("Scoring", unit="pairs") as bar:

@@ -113,7 +113,7 @@ def translate(
 
     Lines of any length are translated whole, cut at sentence ends where they are longer than the model can do at once.
     With --n-best there are as many lines for each: number of the line, score, translation. Warnings about single
-    lines (loop, number, not-covered, length, cut, placeholder) go to stderr.
+    lines (repetition, number, under_translation, length, truncated, placeholder) go to stderr.
 
     Args:
         folder: Folder of the model.
@@ -128,9 +128,9 @@ def translate(
             source_tokens and tokens where asked for.
     """
     file = _input(files, text)
-    from pellucid.generation.load_translator import load_translator
+    from pellucid.translator import Translator
 
-    translator = load_translator(folder, device=flags.device, precision=flags.precision)
+    translator = Translator.load(folder, device=flags.device, precision=flags.precision)
     settings = search.settings()
     form = _Form(translator.settings(**settings).n_best, confidence, alignment, as_json)
     if text is not None:

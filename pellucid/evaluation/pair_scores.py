@@ -1,6 +1,6 @@
-"""How probable a model finds given translations."""
+"""The log-probability of given translations."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import torch
 import torch.nn.functional as F
@@ -8,124 +8,108 @@ from torch import Tensor
 
 from pellucid.corpus.pairs import Location
 from pellucid.errors import UserError
-from pellucid.generation.constraints import pad_rows
+from pellucid.generation.batching import batch_by_length, pad_rows
 from pellucid.generation.placeholders import protect_pair
 from pellucid.generation.text_score import TextScore, TokenScore
+from pellucid.generation.translation_model import TranslationModel
 from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
 from pellucid.models.memory import free_bytes
-from pellucid.translator import Translator
 
 __all__ = ["encode_pair", "score_pairs"]
 
 BATCH_BYTES = 2**30  # of attention, unless a pair alone needs more
 SHARE = 0.5  # of the free memory that a pair alone may need
-ROWS = 1024  # target tokens whose logits stand in memory at once
+ROWS = 1024  # target tokens whose logits are in memory at once
+
+EncodedPair = tuple[list[int], list[int]]
 
 
 def score_pairs(
-    translator: Translator,
+    translator: TranslationModel,
     pairs: Sequence[tuple[str, str]],
     batch_tokens: int = 4096,
     locations: Sequence[tuple[Location, Location]] = (),
 ) -> list[TextScore]:
-    """Score each target given its source (teacher forcing), its end included, in the order given.
+    """Score each target given its source (teacher forcing), end token included, in order.
 
-    Texts are taken whole: none is split or cut. Placeholders that both sides hold count as in training. Long pairs go
-    through one at a time; what attention over a pair needs grows with the square of its length.
+    Texts are neither split nor cut. Placeholders that occur on both sides are encoded as in training. Long pairs are
+    scored one at a time: the memory for attention over a pair grows with the square of its length.
 
     Args:
         translator: the model and its tokenizers.
         pairs: sources and targets.
-        batch_tokens: tokens of the longer side, padding included, that pass at once.
-        places: where both sides of each pair stand, for what is said of one that cannot be scored.
+        batch_tokens: tokens of the longer side in a batch, padding included.
+        locations: of both sides of each pair, for error messages.
 
     Raises:
-        UserError: for a pair that is too long for the memory that is free, or for the positions that a model has
-            learned; before any is scored.
+        UserError: for a pair that is too long for the free memory, or for the positions that the model has learned;
+            before any is scored.
     """
     encoded = [encode_pair(translator, *pair) for pair in pairs]
-    lengths = [max(len(source), len(target)) for source, target in encoded]
-    _refuse_too_long(translator, encoded, locations)
+    config = translator.model.config
+    _check_lengths(translator, encoded, locations)
+
+    def fits(rows: int, longest: int) -> bool:
+        return rows * longest <= batch_tokens and rows * _attention_bytes(config, longest) <= BATCH_BYTES
+
     found: dict[int, TextScore] = {}
-    for batch in _batches(translator.model.config, lengths, batch_tokens):
+    for batch in batch_by_length([max(map(len, pair)) for pair in encoded], fits):
         try:
             scores = _score_batch(translator, [encoded[i] for i in batch])
-        except torch.OutOfMemoryError as error:  # of a device, which has other kernels than are reckoned with here
-            raise _too_long(encoded, batch[0], locations, "the device has too little memory for it") from error
+        except torch.OutOfMemoryError as error:  # on a GPU, whose kernels need less than reckoned with here
+            raise _too_long(encoded, batch[0], locations, "it does not fit into the memory of the GPU") from error
         found.update(zip(batch, scores, strict=True))
     return [found[i] for i in range(len(pairs))]
 
 
-def encode_pair(translator: Translator, source: str, target: str) -> tuple[list[int], list[int]]:
-    """Return ids as training has them, each ending in the end token."""
-    ours, theirs = translator.source_tokenizer, translator.target_tokenizer
-    numbered = translator.copies_placeholders and protect_pair(source, target, len(ours.placeholder_ids))
+def encode_pair(translator: TranslationModel, source: str, target: str) -> EncodedPair:
+    """Encode a pair as in training, each side ending in the end token."""
+    source_tokenizer, target_tokenizer = translator.source_tokenizer, translator.target_tokenizer
+    numbered = translator.copies_placeholders and protect_pair(source, target, len(source_tokenizer.placeholder_ids))
     source_segments, target_segments = (
         (numbered[0].segments, numbered[1].segments) if numbered else ([source], [target])
     )
     return (
-        [*ours.encode_segments(source_segments), ours.end_id],
-        [*theirs.encode_segments(target_segments), theirs.end_id],
+        [*source_tokenizer.encode_segments(source_segments), source_tokenizer.end_id],
+        [*target_tokenizer.encode_segments(target_segments), target_tokenizer.end_id],
     )
 
 
-def _refuse_too_long(
-    translator: Translator,
-    encoded: Sequence[tuple[list[int], list[int]]],
-    locations: Sequence[tuple[Location, Location]],
+def _check_lengths(
+    translator: TranslationModel, encoded: Sequence[EncodedPair], locations: Sequence[tuple[Location, Location]]
 ) -> None:
-    """Refuse the first pair that the model or the machine has no room for."""
+    """Reject the first pair that exceeds the model's positions or the machine's memory."""
     config, device = translator.model.config, translator.model.target_embedding.weight.device
-    free = free_bytes(device)
-    for i, (source, target) in enumerate(encoded):
-        longest = max(len(source), len(target))
-        if config.positions == "learned" and longest > config.max_positions:
-            raise _too_long(
-                encoded, i, locations, f"the model has learned codes for {config.max_positions:,} positions"
-            )
+    limit, free = config.position_limit, free_bytes(device)
+    for i, pair in enumerate(encoded):
+        longest = max(map(len, pair))
+        if limit is not None and longest > limit:
+            raise _too_long(encoded, i, locations, f"the model has learned {limit:,} positions")
         needed = _attention_bytes(config, longest)
         if device.type == "cpu" and needed > max(SHARE * free, BATCH_BYTES):
-            raise _too_long(
-                encoded,
-                i,
-                locations,
-                f"attention over it needs {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free",
-            )
+            reason = f"attention over it needs {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free"
+            raise _too_long(encoded, i, locations, reason)
 
 
 def _too_long(
-    encoded: Sequence[tuple[list[int], list[int]]], i: int, locations: Sequence[tuple[Location, Location]], why: str
+    encoded: Sequence[EncodedPair], i: int, locations: Sequence[tuple[Location, Location]], reason: str
 ) -> UserError:
     source, target = map(len, encoded[i])
     return UserError(
-        f"a pair of {source:,} and {target:,} tokens is too long to score: {why}",
+        f"a pair of {source:,} and {target:,} tokens is too long to score: {reason}",
         where=str(locations[i][target > source]) if locations else f"pair {i + 1:,} of {len(encoded):,}",
-        hint="Cut it into its sentences, or leave it out; `pellucid doctor FILES --fix clean.tsv` leaves out what is "
+        hint="Split it into sentences, or leave it out: `pellucid doctor FILES --fix clean.tsv` drops pairs that are "
         "longer than --max-characters.",
     )
 
 
 def _attention_bytes(config: EncoderDecoderConfig, length: int) -> int:
-    """Return what attention holds at once, bytes: scores before and after mask and softmax, in float32."""
+    """Estimate the memory of attention, bytes: float32 scores before and after mask and softmax."""
     return 4 * 4 * config.n_heads * length**2
 
 
-def _batches(config: EncoderDecoderConfig, lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
-    """Yield which pairs go at once, the longest first: within the tokens and the memory of a batch, or one alone."""
-    batch: list[int] = []
-    for i in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
-        if batch:
-            rows, longest = len(batch) + 1, lengths[batch[0]]
-            if rows * longest > budget or rows * _attention_bytes(config, longest) > BATCH_BYTES:
-                yield batch
-                batch = []
-        batch.append(i)
-    if batch:
-        yield batch
-
-
 @torch.inference_mode()
-def _score_batch(translator: Translator, encoded: Sequence[tuple[list[int], list[int]]]) -> list[TextScore]:
+def _score_batch(translator: TranslationModel, encoded: Sequence[EncodedPair]) -> list[TextScore]:
     model, special_tokens = translator.model, translator.special_tokens
     device = model.target_embedding.weight.device
     source = pad_rows([ids for ids, _ in encoded], special_tokens.pad_id, device)
@@ -142,8 +126,8 @@ def _score_batch(translator: Translator, encoded: Sequence[tuple[list[int], list
     return scores
 
 
-def _log_probs(translator: Translator, states: Tensor, wanted: Tensor) -> Tensor:
-    """Return the log-probability of each wanted token after its state, [batch target]."""
+def _log_probs(translator: TranslationModel, states: Tensor, wanted: Tensor) -> Tensor:
+    """Compute the log-probability of each wanted token after its state, [batch target]."""
     parts = zip(states.flatten(0, 1).split(ROWS), wanted.flatten().split(ROWS), strict=True)
     scores = [F.cross_entropy(translator.model.logits(x).float(), ids, reduction="none") for x, ids in parts]
     return -torch.cat(scores).view_as(wanted)

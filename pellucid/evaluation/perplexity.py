@@ -1,4 +1,4 @@
-"""How well a language model predicts texts: nats a token, perplexity, bits per byte."""
+"""How well a language model predicts texts: loss per token, perplexity, bits per byte."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator
@@ -7,28 +7,28 @@ from typing import Any, NamedTuple
 
 from pellucid.corpus.documents import Document
 from pellucid.errors import UserError
-from pellucid.generation.text_score import ScoringInput, TextScore, score_tokens
-from pellucid.language_model import LanguageModel
+from pellucid.generation.text_model import TextModel
+from pellucid.generation.text_score import ScoringInput, TextScore, score_ids, score_tokens
 from pellucid.tokenizers import Tokenizer
 
 __all__ = ["TextLoss", "measure_texts", "score_texts", "scores_end_tokens"]
 
-_AT_ONCE = 64  # parts of documents whose windows are sorted by length among each other
+_PASSAGES = 64  # whose windows are batched together
 
 
 class TextLoss(NamedTuple):
     """The loss of a model on some documents.
 
     Attributes:
-        loss: nats a token; the exponential of it is the perplexity. Tokens differ between models: compare these two
-            only where the tokenizer is the same.
+        loss: nats per token; its exponential is the perplexity. Tokens differ between models: compare these two only
+            between models with the same tokenizer.
         bits_per_byte: of the documents' text in UTF-8; comparable between all models.
-        tokens: that were predicted; the starts and prompts were given, not predicted.
-        bytes: of the text that they write.
-        documents: how many.
-        context: tokens that were read at once.
-        stride: how far apart the windows over longer documents were.
-        ends: whether the end of each document counts as a token.
+        tokens: number of predicted tokens; start tokens and prompts are given, not predicted.
+        bytes: of the text that these tokens stand for.
+        documents: number of documents.
+        context: tokens read at once.
+        stride: distance of the windows over longer documents, tokens.
+        ends: whether the end token of each document is predicted, too.
     """
 
     loss: float
@@ -42,66 +42,63 @@ class TextLoss(NamedTuple):
     ends: bool
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
+        """Convert it to a dict for JSON."""
         return self._asdict()
 
 
 class _Passage(NamedTuple):
-    """A part of a document, as much as comes at once, behind what is given before it."""
+    """A part of a document, as much as is read from the file at once, after what is given before it."""
 
-    reading: ScoringInput
+    scoring: ScoringInput
     bytes: int
     begins: bool
     ends: bool
 
 
-def scores_end_tokens(model: LanguageModel) -> bool:
-    """Tell whether the end of a document is a token to predict: of models trained here, whose documents all end."""
+def scores_end_tokens(model: TextModel) -> bool:
+    """Check whether the end of a document is a token to predict: for models trained here, whose documents all end."""
     return isinstance(model.tokenizer, Tokenizer)
 
 
 def measure_texts(
-    model: LanguageModel,
+    model: TextModel,
     documents: Iterable[Document],
     *,
     stride: int | None = None,
     on_progress: Callable[[int], object] = lambda tokens: None,
 ) -> TextLoss:
-    """Measure how well a model predicts documents, each from its beginning; given a prompt, what follows it.
+    """Measure how well a model predicts documents, each from its beginning or after its prompt.
 
     Args:
         model: the model.
         documents: long ones in parts, see `read_documents`.
-        stride: of the windows over what is longer than the context, tokens; half the context unless given. Every token
-            is predicted once, from at least context − stride tokens before it, where there are so many.
+        stride: of the windows over what is longer than the context, tokens; half the context by default. Every token is
+            predicted once, from at least context − stride tokens before it, where there are so many.
         on_progress: called with the number of tokens measured since the last call.
 
     Raises:
-        UserError: if there is nothing to measure, or the stride does not fit.
+        UserError: if there is no text, or for an invalid stride.
     """
     stride, ends = model.checked_stride(stride), scores_end_tokens(model)
     total, tokens, size, count = 0.0, 0, 0, 0
-    passages = _passages(model, documents, ends)
-    while chunk := list(islice(passages, _AT_ONCE)):
-        for passage, log_probs in zip(
-            chunk, score_tokens(model.model, [one.reading for one in chunk], model.window, stride), strict=True
-        ):
+    passages = _read_passages(model, documents, ends)
+    while chunk := list(islice(passages, _PASSAGES)):
+        found = score_tokens(model.model, [passage.scoring for passage in chunk], model.window, stride)
+        for passage, log_probs in zip(chunk, found, strict=True):
             total += sum(log_probs)
             tokens += len(log_probs)
             size += passage.bytes
             count += passage.begins
-        on_progress(sum(len(one.reading.ids) - one.reading.first for one in chunk))
+        on_progress(sum(len(passage.scoring.ids) - passage.scoring.first for passage in chunk))
     if not size:
-        raise UserError("there is nothing to measure", hint="Name files with text in them.")
+        raise UserError("there is no text to measure", where="documents", hint="Name files that contain text.")
     loss = -total / tokens
     perplexity = math.exp(min(loss, math.log(1e300)))
     return TextLoss(loss, perplexity, -total / math.log(2) / size, tokens, size, count, model.context, stride, ends)
 
 
-def score_texts(
-    model: LanguageModel, documents: Iterable[Document], *, stride: int | None = None
-) -> Iterator[TextScore]:
-    """Yield how probable each document is, in order, token by token; given a prompt, what follows it.
+def score_texts(model: TextModel, documents: Iterable[Document], *, stride: int | None = None) -> Iterator[TextScore]:
+    """Yield the log-probability of each document, in order, token by token; after its prompt, if it has one.
 
     Args:
         model: the model.
@@ -109,21 +106,21 @@ def score_texts(
         stride: as for `measure_texts`.
 
     Raises:
-        UserError: if the stride does not fit.
+        UserError: for an invalid stride.
     """
     stride = model.checked_stride(stride)
     total, tokens = 0.0, list[Any]()
-    for passage in _passages(model, documents, scores_end_tokens(model)):
-        found = model.score_ids(passage.reading, stride)
+    for passage in _read_passages(model, documents, scores_end_tokens(model)):
+        found = score_ids(model, passage.scoring, stride)
         total, tokens = total + found.total, tokens + list(found.tokens)
         if passage.ends:
             yield TextScore(total, tuple(tokens))
             total, tokens = 0.0, []
 
 
-def _passages(model: LanguageModel, documents: Iterable[Document], ends: bool) -> Iterator[_Passage]:
-    """Yield documents as they are read: as training has them, a prompt and its completion encoded apart."""
-    tokenizer = model.tokenizer
+def _read_passages(model: TextModel, documents: Iterable[Document], ends: bool) -> Iterator[_Passage]:
+    """Encode documents as in training, a prompt separately from its completion."""
+    tokenizer, sinks = model.tokenizer, model.window.sink_tokens
     before: list[int] = []
     for document in documents:
         if document.begins:
@@ -136,4 +133,4 @@ def _passages(model: LanguageModel, documents: Iterable[Document], ends: bool) -
         read = [*before, *ids]
         size = len(document.text.encode("utf-8"))
         yield _Passage(ScoringInput(read, len(before)), size, document.begins, document.ends)
-        before = read[: model.window.kept] + read[model.window.kept :][-model.context :]
+        before = read[:sinks] + read[sinks:][-model.context :]

@@ -1,19 +1,21 @@
 """Which source tokens a translation came from, by where cross-attention looked."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from pellucid.generation.constraints import SpecialTokens, pad_rows
+from pellucid.generation.batching import pad_rows
+from pellucid.generation.constraints import SpecialTokens
 from pellucid.layers.taps import SelectiveTap
 from pellucid.models.encoder_decoder import EncoderDecoder
 
 __all__ = ["AlignmentHeads", "AlignmentLink", "attention_alignments", "strongest_links"]
 
-AlignmentHeads = Sequence[tuple[int, int]]
+AlignmentHeads: TypeAlias = Sequence[tuple[int, int]]
+"""(layer, head) of cross-attention heads."""
 
 _LEAST = 0.1  # weight of a link that is worth telling
 

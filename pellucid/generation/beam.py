@@ -1,44 +1,51 @@
-"""Beam search: the most probable translations that a narrow search finds, for many sentences at once."""
+"""Beam search: find the most probable translations by keeping a few hypotheses per sentence."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import torch
 from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor
 
-from pellucid.generation.constraints import Constraints, SpecialTokens, pad_rows
+from pellucid.generation.attention_alignment import AlignmentHeads
+from pellucid.generation.batching import pad_rows
+from pellucid.generation.constraints import Constraints, SpecialTokens
 from pellucid.generation.generation_config import GenerationConfig
+from pellucid.layers.taps import SelectiveTap, Tap, keep
 from pellucid.models.encoder_decoder import EncoderDecoder
 
-__all__ = ["BeamStep", "Hypothesis", "SpecialTokens", "beam_search"]
+__all__ = ["BeamStep", "CachedDecoder", "Hypothesis", "NewDecoder", "Observer", "StepDecoder", "beam_search"]
 
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A translation as ids, and how probable the model finds it.
+    """A translation as ids, with its probability under the model.
 
     Attributes:
-        ids: without start and end.
-        token_log_probs: natural logarithm of each token's probability given those before; the end's last, if it ended.
-        score: sum of `token_log_probs` / length^α, the length counting the end.
-        ended: False if it was cut at its longest length.
+        ids: without start and end token.
+        token_log_probs: natural logarithm of each token's probability given those before it; the end token's comes
+            last, if the hypothesis ended.
+        score: sum of `token_log_probs` / length^α, where the length counts the end token.
+        ended: False if it was cut at its maximum length.
+        coverage: attention that each source token received from all target tokens together, mean of the alignment
+            heads; empty unless the search was given some.
     """
 
     ids: tuple[int, ...]
     token_log_probs: tuple[float, ...]
     score: float
     ended: bool
+    coverage: tuple[float, ...] = ()
 
     @property
     def log_prob(self) -> float:
-        """Natural logarithm of the probability of the whole."""
+        """Natural logarithm of the probability of the whole translation."""
         return sum(self.token_log_probs)
 
 
 class BeamStep(NamedTuple):
-    """What a step of the search weighed, for those who watch it.
+    """The candidates of one step and the choice among them, for observers of the search.
 
     Attributes:
         log_probs: of each open hypothesis before the step, −inf where there is none, [batch hypotheses].
@@ -46,9 +53,9 @@ class BeamStep(NamedTuple):
         tokens: these tokens, [batch hypotheses n].
         parents: which hypothesis each kept one continues, [batch hypotheses].
         kept: by which token, [batch hypotheses].
-        kept_log_probs: of what was kept, [batch hypotheses].
-        ends: log-probability of each open hypothesis with its end, [batch hypotheses].
-        ended: where that was kept, [batch hypotheses].
+        kept_log_probs: log-probability of what was kept, [batch hypotheses].
+        ends: log-probability of each open hypothesis with its end token, [batch hypotheses].
+        ended: where that end was kept, [batch hypotheses].
     """
 
     log_probs: Float[Tensor, "batch hypotheses"]
@@ -61,7 +68,85 @@ class BeamStep(NamedTuple):
     ended: Bool[Tensor, "batch hypotheses"]
 
 
-Watch = Callable[[BeamStep], object]
+Observer = Callable[[BeamStep], object]
+"""Called with every step of a search."""
+
+
+class StepDecoder(Protocol):
+    """What the search asks of a model: the logits after each hypothesis, step by step.
+
+    Attributes:
+        coverage: attention that each source token received before this step; None if it is not tracked.
+    """
+
+    @property
+    def coverage(self) -> Float[Tensor, "batch hypotheses source"] | None:
+        """Attention that each source token has received before this step."""
+
+    def logits(self, ids: Int[Tensor, "batch hypotheses step"]) -> Float[Tensor, "batch hypotheses vocab_size"]:
+        """Compute the logits of the next token; `ids` begins with the start token and grows by one a call."""
+
+    def reorder(self, parents: Int[Tensor, "batch hypotheses"]) -> None:
+        """Make each hypothesis descend from the given one of the same sentence."""
+
+    def select(self, sentences: Int[Tensor, " left"]) -> None:
+        """Keep these sentences only."""
+
+
+class CachedDecoder:
+    """The network with a key–value cache, which all hypotheses of a sentence share.
+
+    Args:
+        model: the network.
+        source: padded ids.
+        hypotheses: how many per sentence.
+        alignment_heads: heads whose attention is summed up as coverage; none: it is not tracked.
+    """
+
+    def __init__(
+        self,
+        model: EncoderDecoder,
+        source: Int[Tensor, "batch source"],
+        hypotheses: int,
+        alignment_heads: AlignmentHeads = (),
+    ) -> None:
+        self.coverage: Tensor | None = None
+        self._model = model
+        self._cache = model.start_cache(model.encode(source), hypotheses)
+        self._heads = alignment_heads
+        self._weights: dict[tuple[int, int], Tensor] = {}  # of this step, by head
+        self._tap: Tap = keep
+        if alignment_heads:
+            self.coverage = torch.zeros(len(source), hypotheses, source.shape[1], device=source.device)
+            names = {f"decoder.{layer}.cross_attention.weights" for layer, _ in alignment_heads}
+            self._tap = SelectiveTap(names, self._record)
+
+    def logits(self, ids: Int[Tensor, "batch hypotheses step"]) -> Float[Tensor, "batch hypotheses vocab_size"]:
+        """Decode one step further and compute the logits of the next token."""
+        return self._model.logits(self._model.decode_step(ids[:, :, -1], self._cache, self._tap))
+
+    def reorder(self, parents: Int[Tensor, "batch hypotheses"]) -> None:
+        """Make each hypothesis descend from the given one of the same sentence."""
+        self._cache.reorder(parents)
+        if self.coverage is not None:
+            weights = torch.stack([self._weights[head] for head in self._heads]).mean(0)
+            rows = parents[:, :, None].expand_as(self.coverage)
+            self.coverage = (self.coverage + weights).gather(1, rows)
+
+    def select(self, sentences: Int[Tensor, " left"]) -> None:
+        """Keep these sentences only."""
+        self._cache.select(sentences)
+        if self.coverage is not None:
+            self.coverage = self.coverage[sentences]
+
+    def _record(self, name: str, weights: Tensor) -> Tensor:
+        layer = int(name.split(".")[1])
+        self._weights.update({(at, head): weights[:, head].float() for at, head in self._heads if at == layer})
+        return weights
+
+
+NewDecoder = Callable[[EncoderDecoder, Tensor, int, AlignmentHeads], StepDecoder]
+"""Creates a decoder of a model, for padded sources and a number of hypotheses per sentence."""
 
 
 @torch.inference_mode()
@@ -71,67 +156,68 @@ def beam_search(
     special_tokens: SpecialTokens,
     config: GenerationConfig,
     prefixes: Sequence[Sequence[int]] | None = None,
-    watch: Watch | None = None,
+    *,
+    observer: Observer | None = None,
+    alignment_heads: AlignmentHeads = (),
+    new_decoder: NewDecoder = CachedDecoder,
 ) -> list[list[Hypothesis]]:
-    """Return the `n_best` best hypotheses found for each source, best first.
+    """Find the `n_best` best hypotheses of each source, best first.
 
-    A step appends one token to each of `beam` open hypotheses of a sentence and keeps the `beam` most probable
-    results. One whose end is among the `beam` most probable continuations has ended; the others go on. A sentence is
-    done when `beam` hypotheses have ended, when no open one can still come before the `n_best`-th of the ended ones
-    (its log-probability only falls, so log_prob / longest^α bounds its score), or at its longest length; what is open
-    then counts only where too few have ended. A beam of 1 is greedy search.
+    A step appends one token to each of the `beam` open hypotheses of a sentence and keeps the `beam` most probable
+    results. A hypothesis whose end token is among the `beam` most probable continuations has ended; the others stay
+    open. A sentence is done when `beam` hypotheses have ended, when no open one can still overtake the `n_best`-th of
+    the ended ones (its log-probability only falls, so log_prob / longest^α bounds its score), or at its maximum
+    length; open hypotheses are then used only if too few have ended. A beam of 1 is greedy search.
 
     Args:
-        model: in the mode and precision it shall run in.
+        model: in evaluation mode.
         sources: ids of each sentence, ending in the end token; none empty.
-        symbols: ids with a meaning; placeholders are generated at most as often as the source has them.
-        config: its `batch_tokens` is not heeded: all sentences go at once.
+        special_tokens: placeholders are generated at most as often as they occur in the source.
+        config: its `batch_tokens` is not used: all sentences are translated at once.
         prefixes: ids that each translation must begin with; their log-probabilities count like any others.
-        watch: shown every step, of those sentences that are not done.
+        observer: called with every step, for the sentences that are not done.
+        alignment_heads: (layer, head) of the heads whose attention becomes the `coverage` of the hypotheses.
+        new_decoder: creates what computes the logits.
 
     Source:
         Wu et al. 2016, §7 for length normalisation, here by length^α; Huang et al. 2017 for stopping once it is exact.
     """
     source = pad_rows(sources, special_tokens.pad_id, model.target_embedding.weight.device)
-    constraints = Constraints.of(
-        source, special_tokens, config, prefixes or [()] * len(sources), _most_positions(model)
-    )
-    cache = model.start_cache(model.encode(source), config.beam)
+    limit = model.config.position_limit
+    constraints = Constraints.of(source, special_tokens, config, prefixes or [()] * len(sources), limit)
+    decoder = new_decoder(model, source, config.beam, alignment_heads)
     beam = _Beam.start(source, special_tokens, config)
-    beam.watch = watch
+    beam.observer = observer
     while len(beam.sentences):
-        logits = model.logits(model.decode_step(beam.last_ids, cache)).float()
+        logits = decoder.logits(beam.history).float()
         normalisers = logits.logsumexp(-1, keepdim=True)
         constraints.apply(logits, beam.ids)
-        cache.reorder(beam.advance(logits, normalisers, constraints.longest))
-        if (going := beam.compact()) is not None:
-            cache.select(going)
-            constraints = constraints.select(going)
+        decoder.reorder(beam.advance(logits, normalisers, constraints.longest, decoder.coverage))
+        if (open_rows := beam.compact()) is not None:
+            decoder.select(open_rows)
+            constraints = constraints.select(open_rows)
     return beam.results
-
-
-def _most_positions(model: EncoderDecoder) -> int | None:
-    return model.config.max_positions if model.config.positions == "learned" else None
 
 
 @dataclass
 class _Beam:
-    """The open hypotheses of all sentences that are not done, and what has ended.
+    """The open hypotheses of all sentences that are not done, and those that have ended.
 
     Attributes:
         sentences: which sentences these rows are, [batch].
-        ids: what each hypothesis holds so far, [batch hypotheses step].
+        ids: of each hypothesis so far, [batch hypotheses step].
         token_log_probs: the log-probability of each of these, [batch hypotheses step].
         log_probs: their sums; −inf marks a hypothesis that does not exist, [batch hypotheses].
         best_scores: the scores of the best `n_best` ended ones, −inf where there is none yet, [batch n_best].
         ended_counts: how many have ended, [batch].
         done: sentences whose search is over, [batch].
-        watch: shown every step.
+        observer: called with every step.
     """
 
     config: GenerationConfig
     special_tokens: SpecialTokens
     sentences: Int[Tensor, " batch"]
+    source_lengths: list[int]
     ids: Int[Tensor, "batch hypotheses step"]
     token_log_probs: Float[Tensor, "batch hypotheses step"]
     log_probs: Float[Tensor, "batch hypotheses"]
@@ -139,17 +225,18 @@ class _Beam:
     ended_counts: Int[Tensor, " batch"]
     done: Bool[Tensor, " batch"]
     results: list[list[Hypothesis]] = field(default_factory=list)
-    watch: Watch | None = None
+    observer: Observer | None = None
 
     @classmethod
     def start(cls, source: Tensor, special_tokens: SpecialTokens, config: GenerationConfig) -> "_Beam":
         batch, device = len(source), source.device
         log_probs = torch.full((batch, config.beam), -torch.inf, device=device)
-        log_probs[:, 0] = 0.0  # one empty hypothesis a sentence
+        log_probs[:, 0] = 0.0  # one empty hypothesis per sentence
         return cls(
             config,
             special_tokens,
             torch.arange(batch, device=device),
+            (source != special_tokens.pad_id).sum(1).tolist(),
             torch.empty(batch, config.beam, 0, dtype=torch.int64, device=device),
             torch.empty(batch, config.beam, 0, device=device),
             log_probs,
@@ -160,89 +247,92 @@ class _Beam:
         )
 
     @property
-    def last_ids(self) -> Int[Tensor, "batch hypotheses"]:
-        """The token each hypothesis ends in: what the decoder reads next."""
-        if self.ids.shape[-1]:
-            return self.ids[:, :, -1]
-        return torch.full(self.log_probs.shape, self.special_tokens.start_id, device=self.ids.device)
+    def history(self) -> Int[Tensor, "batch hypotheses step"]:
+        """The start token and the ids of each hypothesis: what the decoder reads."""
+        starts = torch.full((*self.log_probs.shape, 1), self.special_tokens.start_id, device=self.ids.device)
+        return torch.cat((starts, self.ids), dim=-1)
 
     def advance(
         self,
         logits: Float[Tensor, "batch hypotheses vocab_size"],
         normalisers: Float[Tensor, "batch hypotheses 1"],
         longest: Int[Tensor, " batch"],
+        coverage: Float[Tensor, "batch hypotheses source"] | None,
     ) -> Int[Tensor, "batch hypotheses"]:
         """Take one step; return which hypothesis each new one descends from.
 
         Args:
-            logits: of each next token, −inf for what may not follow; the end's are overwritten.
+            logits: of each next token, −inf for forbidden ones; the end token's are overwritten.
             normalisers: logsumexp of the logits before anything was forbidden.
-            longest: most tokens of each sentence's translation without the end.
+            longest: most tokens of each sentence's translation without the end token.
+            coverage: of the hypotheses before the step.
         """
         beam, step = self.config.beam, self.ids.shape[-1]
         ends = self.log_probs + logits[:, :, self.special_tokens.end_id] - normalisers[:, :, 0]
         logits[:, :, self.special_tokens.end_id] = -torch.inf
         best, tokens = logits.topk(min(beam, logits.shape[-1]))
         best = best - normalisers
-        totals, places = (self.log_probs[:, :, None] + best).flatten(1).topk(beam)
-        parents = places // best.shape[-1]
+        totals, columns = (self.log_probs[:, :, None] + best).flatten(1).topk(beam)
+        parents = columns // best.shape[-1]
 
         last_kept = torch.cat((totals, ends), dim=1).topk(beam).values[:, -1:]
         ended = (ends >= last_kept) & ends.isfinite() & ~self.done[:, None]
-        self._keep_ended(ends, ended)
+        self._keep_ended(ends, ended, coverage)
         at_limit = (step >= longest) | ~totals[:, 0].isfinite()
-        self._keep_cut(self.log_probs.isfinite() & ~ended & (at_limit & ~self.done)[:, None])
+        self._keep_cut(self.log_probs.isfinite() & ~ended & (at_limit & ~self.done)[:, None], coverage)
         bound = totals[:, 0] / (longest + 1) ** self.config.length_penalty
         self.done = self.done | at_limit | (self.ended_counts >= beam) | (self.best_scores[:, -1] >= bound)
 
-        kept = tokens.flatten(1).gather(1, places)
-        if self.watch is not None:
-            weighed = self.log_probs[:, :, None] + best
-            self.watch(BeamStep(self.log_probs, weighed, tokens, parents, kept, totals, ends, ended))
-        self.ids = _longer(self.ids, parents, kept)
-        self.token_log_probs = _longer(self.token_log_probs, parents, best.flatten(1).gather(1, places))
+        kept = tokens.flatten(1).gather(1, columns)
+        if self.observer is not None:
+            continuations = self.log_probs[:, :, None] + best
+            self.observer(BeamStep(self.log_probs, continuations, tokens, parents, kept, totals, ends, ended))
+        self.ids = _extended(self.ids, parents, kept)
+        self.token_log_probs = _extended(self.token_log_probs, parents, best.flatten(1).gather(1, columns))
         self.log_probs = totals
         return parents
 
     def compact(self) -> Int[Tensor, " left"] | None:
         """Drop the sentences that are done, once they are half of all; return which rows stay, None if all do."""
-        going = (~self.done).nonzero().flatten()
-        if 2 * len(going) > len(self.done):
+        open_rows = (~self.done).nonzero().flatten()
+        if 2 * len(open_rows) > len(self.done):
             return None
         for name in ("sentences", "ids", "token_log_probs", "log_probs", "best_scores", "ended_counts", "done"):
-            setattr(self, name, getattr(self, name)[going])
-        return going
+            setattr(self, name, getattr(self, name)[open_rows])
+        return open_rows
 
-    def _keep_ended(self, ends: Float[Tensor, "batch hypotheses"], ended: Bool[Tensor, "batch hypotheses"]) -> None:
+    def _keep_ended(self, ends: Tensor, ended: Tensor, coverage: Tensor | None) -> None:
         length = self.ids.shape[-1] + 1
         scores = (ends / length**self.config.length_penalty).masked_fill(~ended, -torch.inf)
         self.best_scores = torch.cat((self.best_scores, scores), dim=1).topk(self.config.n_best).values
         self.ended_counts = self.ended_counts + ended.sum(1)
         for row, column in ended.nonzero().tolist():
             last = float(ends[row, column] - self.log_probs[row, column])
-            self._keep(row, column, float(scores[row, column]), last)
+            self._keep(row, column, float(scores[row, column]), last, coverage)
 
-    def _keep_cut(self, cut: Bool[Tensor, "batch hypotheses"]) -> None:
+    def _keep_cut(self, cut: Tensor, coverage: Tensor | None) -> None:
         scores = self.log_probs / max(1, self.ids.shape[-1]) ** self.config.length_penalty
         for row, column in cut.nonzero().tolist():
-            self._keep(row, column, float(scores[row, column]), None)
+            self._keep(row, column, float(scores[row, column]), None, coverage)
 
-    def _keep(self, row: int, column: int, score: float, end_log_prob: float | None) -> None:
+    def _keep(self, row: int, column: int, score: float, end_log_prob: float | None, coverage: Tensor | None) -> None:
+        sentence = int(self.sentences[row])
         log_probs = self.token_log_probs[row, column].tolist()
         if end_log_prob is not None:
             log_probs.append(end_log_prob)
+        covered = () if coverage is None else tuple(coverage[row, column, : self.source_lengths[sentence]].tolist())
         ids = tuple(self.ids[row, column].tolist())
-        kept = self.results[int(self.sentences[row])]
-        kept.append(Hypothesis(ids, tuple(log_probs), score, ended=end_log_prob is not None))
+        kept = self.results[sentence]
+        kept.append(Hypothesis(ids, tuple(log_probs), score, end_log_prob is not None, covered))
         kept.sort(key=lambda hypothesis: (not hypothesis.ended, -hypothesis.score))
         del kept[self.config.n_best :]
 
 
-def _longer(
+def _extended(
     history: Shaped[Tensor, "batch hypotheses step"],
     parents: Int[Tensor, "batch hypotheses"],
     new: Shaped[Tensor, "batch hypotheses"],
 ) -> Shaped[Tensor, "batch hypotheses step+1"]:
-    """Return the parents' histories, each with what is new at its end."""
+    """Append something new to the histories of the parents."""
     inherited = history.gather(1, parents[:, :, None].expand(-1, -1, history.shape[-1]))
     return torch.cat((inherited, new[:, :, None]), dim=-1)

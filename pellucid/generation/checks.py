@@ -1,4 +1,4 @@
-"""Signs that a translation may be wrong, told with it: nobody has to look for them."""
+"""Checks of generated texts: signs that something may be wrong, reported with the result."""
 
 import re
 from collections import Counter
@@ -6,23 +6,21 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from jaxtyping import Float
-from torch import Tensor
-
 from pellucid.plurals import pluralize
 
 __all__ = ["GenerationWarning", "check_coverage", "check_length", "check_numbers", "check_repetition"]
 
 
 class GenerationWarning(NamedTuple):
-    """Something about a translation that its reader should know.
+    """Something about a generated text that its reader should know.
 
     Attributes:
-        code: `loop`, `number`, `not-covered`, `length`, `cut` or `placeholder`.
+        kind: for translations `repetition`, `number`, `under_translation`, `length`, `truncated` or `placeholder`; for
+            continuations `repetition`, `incomplete_character`, `context` or `sliding`.
         message: a sentence.
     """
 
-    code: str
+    kind: str
     message: str
 
 
@@ -40,69 +38,69 @@ _WRITTEN = re.compile(
     re.IGNORECASE,
 )
 _MAY_BE_WRITTEN = 12
-_LOOK_AWAY = 0.15  # attention a source token got over the whole translation, in target tokens
-_RUN = 5  # source tokens side by side that nobody looked at
+_MIN_COVERAGE = 0.15  # attention a source token received from the whole translation, in target tokens
+_MIN_STRETCH = 5  # uncovered source tokens in a row
 
 
 def check_numbers(source: str, target: str) -> GenerationWarning | None:
-    """Tell which numbers stand on one side only.
+    """Warn of numbers that occur on one side only.
 
-    `150 000`, `150,000` and `15万` are one number; small ones may be written out on the other side.
+    `150 000`, `150,000` and `15万` are the same number; small numbers may be written out on the other side.
     """
-    ours, theirs = _numbers(source), _numbers(target)
-    lost, new = ours - theirs, theirs - ours
+    source_numbers, target_numbers = _numbers(source), _numbers(target)
+    lost, new = source_numbers - target_numbers, target_numbers - source_numbers
     if sorted(re.findall(r"\d+", source)) == sorted(re.findall(r"\d+", target)):
         return None
     lost = _without_written_out(lost, target)
     new = _without_written_out(new, source)
     if not lost and not new:
         return None
-    said = [
+    differences = [
         f"{', '.join(map(_plain, side))} only in the {name}"
         for side, name in ((lost, "source"), (new, "translation"))
         if side
     ]
-    return GenerationWarning("number", f"numbers differ: {'; '.join(said)}")
+    return GenerationWarning("number", f"numbers differ: {'; '.join(differences)}")
 
 
 def check_repetition(
     source_ids: Sequence[int], target_ids: Sequence[int], what: str = "the translation"
 ) -> GenerationWarning | None:
-    """Tell whether the same tokens come three times in a row (one token: four), and more often than in the source."""
+    """Warn if the same tokens occur three times in a row (a single token: four), and more often than in the source."""
     for n in range(1, 11):
         times = _repeats(target_ids, n)
         if times >= (4 if n == 1 else 3) and times > _repeats(source_ids, n):
-            return GenerationWarning("loop", f"{what} repeats itself: {pluralize(n, 'token')} {times} times in a row")
+            message = f"{what} repeats itself: {pluralize(n, 'token')} {times} times in a row"
+            return GenerationWarning("repetition", message)
     return None
 
 
 def check_length(source_tokens: int, target_tokens: int) -> GenerationWarning | None:
-    """Tell whether a translation is less than a third, or more than three times, as long as its source, in tokens."""
+    """Warn if a translation is less than a third, or more than three times, as long as its source, in tokens."""
     longer, shorter = max(source_tokens, target_tokens), min(source_tokens, target_tokens)
     if longer <= 3 * shorter or longer - shorter < 8:
         return None
     return GenerationWarning("length", f"{pluralize(source_tokens, 'source token')} became {target_tokens}")
 
 
-def check_coverage(weights: Float[Tensor, "target source"], tokens: Sequence[str]) -> GenerationWarning | None:
-    """Tell which stretch of the source got next to no attention from the whole translation.
+def check_coverage(coverage: Sequence[float], tokens: Sequence[str]) -> GenerationWarning | None:
+    """Warn of the longest stretch of the source that received next to no attention from the whole translation.
 
     Args:
-        weights: the soft alignment, the source's end token last.
-        tokens: the source's tokens as shown.
+        coverage: attention that each source token received from all target tokens together; the end token's comes last.
+        tokens: of the source, in readable form, without the end token.
     """
-    ignored = (weights[:, : len(tokens)].sum(0) < _LOOK_AWAY).tolist()
-    start = best = length = 0
-    for i, is_ignored in enumerate([*ignored, False]):
-        if is_ignored:
+    start = longest_start = longest = 0
+    for i, received in enumerate([*coverage[: len(tokens)], 1.0]):
+        if received < _MIN_COVERAGE:
             continue
-        if i - start > length:
-            best, length = start, i - start
+        if i - start > longest:
+            longest_start, longest = start, i - start
         start = i + 1
-    if length < _RUN:
+    if longest < _MIN_STRETCH:
         return None
-    stretch = "".join(tokens[best : best + length]).replace("▁", " ").strip()
-    return GenerationWarning("not-covered", f"probably not translated: {stretch}")
+    stretch = "".join(tokens[longest_start : longest_start + longest]).replace("▁", " ").strip()
+    return GenerationWarning("under_translation", f"probably not translated: {stretch}")
 
 
 def _numbers(text: str) -> Counter[Decimal]:
@@ -127,7 +125,7 @@ def _plain(value: Decimal) -> str:
 
 
 def _repeats(ids: Sequence[int], n: int) -> int:
-    """Return how often, at most, `n` tokens come in a row."""
+    """Count how many times in a row the same `n` tokens occur, at most."""
     longest = run = 0
     for i in range(n, len(ids)):
         run = run + 1 if ids[i] == ids[i - n] else 0

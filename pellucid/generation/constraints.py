@@ -1,4 +1,4 @@
-"""What a translation may not contain next: set to −inf among the logits of a step."""
+"""Constraints on the next token of a translation: the logits of forbidden tokens are set to −inf."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,13 +8,14 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from pellucid.generation.batching import pad_rows
 from pellucid.generation.generation_config import GenerationConfig
 
-__all__ = ["Constraints", "SpecialTokens", "pad_rows"]
+__all__ = ["Constraints", "SpecialTokens"]
 
 
 class SpecialTokens(NamedTuple):
-    """The ids with a meaning of their own."""
+    """The special ids of a vocabulary."""
 
     pad_id: int
     start_id: int
@@ -24,13 +25,13 @@ class SpecialTokens(NamedTuple):
 
 @dataclass(frozen=True)
 class Constraints:
-    """The limits of some sentences' translations.
+    """The constraints on the translations of a batch of sentences.
 
     Attributes:
-        longest: most tokens of each translation, without the end, [batch].
+        longest: most tokens of each translation, without the end token, [batch].
         prefixes: ids each translation must begin with, −1 after them, [batch prefix].
-        placeholder_ids: ids that stand for what is kept as it is, [placeholders].
-        placeholder_counts: how often each source holds each of them, [batch placeholders].
+        placeholder_ids: ids that stand for placeholders, [placeholders].
+        placeholder_counts: how often each of them occurs in each source, [batch placeholders].
     """
 
     special_tokens: SpecialTokens
@@ -48,22 +49,24 @@ class Constraints:
         special_tokens: SpecialTokens,
         config: GenerationConfig,
         prefixes: Sequence[Sequence[int]],
-        most_positions: int | None,
+        position_limit: int | None,
     ) -> "Constraints":
-        """Return the limits for these sources.
+        """Build the constraints for a batch of sources.
 
         Args:
-            source: ids with the end token, padded.
+            source: padded ids, each ending in the end token.
+            special_tokens: of the target vocabulary.
+            config: limits of length and repetition.
             prefixes: ids each translation must begin with.
-            most_positions: how many target positions the model has, the start's included; None for any number.
+            position_limit: how many target positions the model has, start token included; None: any number.
         """
         lengths = (source != special_tokens.pad_id).sum(1) - 1
         longest = [
             max(config.max_length(tokens), len(prefix) + config.max_length_extra)
             for tokens, prefix in zip(lengths.tolist(), prefixes, strict=True)
         ]
-        if most_positions is not None:
-            longest = [min(length, most_positions - 1) for length in longest]
+        if position_limit is not None:
+            longest = [min(length, position_limit - 1) for length in longest]
         placeholders = torch.tensor(list(special_tokens.placeholder_ids), dtype=torch.int64, device=source.device)
         return cls(
             special_tokens,
@@ -78,7 +81,7 @@ class Constraints:
     def apply(
         self, logits: Float[Tensor, "batch hypotheses vocab_size"], ids: Int[Tensor, "batch hypotheses step"]
     ) -> None:
-        """Set to −inf, in place, what may not follow `ids`."""
+        """Set the logits of tokens that must not follow `ids` to −inf, in place."""
         step = ids.shape[-1]
         logits[:, :, [self.special_tokens.pad_id, self.special_tokens.start_id]] = -torch.inf
         if step < self.min_length:
@@ -95,7 +98,7 @@ class Constraints:
             logits.masked_fill_((others & (forced >= 0)[:, None])[:, None], -torch.inf)
 
     def select(self, sentences: Int[Tensor, " left"]) -> "Constraints":
-        """Return the limits of these sentences only."""
+        """Keep these sentences only."""
         return Constraints(
             self.special_tokens,
             self.min_length,
@@ -108,17 +111,10 @@ class Constraints:
 
 
 def _would_repeat(ids: Tensor, n: int, vocab_size: int) -> Tensor:
-    """Return True for each token that would complete a sequence of `n` that `ids` holds already."""
-    held = ids.unfold(2, n, 1)  # [batch hypotheses place n]
+    """Find the tokens that would complete a sequence of `n` tokens that `ids` already contains."""
+    held = ids.unfold(2, n, 1)  # [batch hypotheses start n]
     tail = ids[:, :, ids.shape[-1] - n + 1 :]
     same_start = (held[..., :-1] == tail[:, :, None]).all(-1)
-    last = held[..., -1].where(same_start, vocab_size)  # one column too many: where nothing matches
+    last = held[..., -1].where(same_start, vocab_size)  # the extra column collects what does not match
     repeats = torch.zeros(*ids.shape[:2], vocab_size + 1, dtype=torch.bool, device=ids.device)
     return repeats.scatter_(2, last, True)[:, :, :-1]
-
-
-def pad_rows(rows: Sequence[Sequence[int]], filler: int, device: torch.device) -> Int[Tensor, "batch seq"]:
-    """Stack rows of ids, the short ones filled up with `filler`."""
-    longest = max(len(row) for row in rows)
-    filled = [[*row, *[filler] * (longest - len(row))] for row in rows]
-    return torch.tensor(filled, dtype=torch.int64, device=device).reshape(len(rows), longest)

@@ -1,4 +1,4 @@
-"""One text that is being continued, token by token, and several that are continued side by side."""
+"""Continue texts token by token, several side by side."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -11,63 +11,68 @@ from pellucid.generation.sampling import (
     Distribution,
     Logits,
     apply_repetition_penalty,
-    draw,
     log_normaliser,
+    sample,
     sampling_distribution,
 )
 from pellucid.generation.sampling_config import SamplingConfig
-from pellucid.generation.stop_strings import CharacterStream, StopStrings
-from pellucid.generation.utf8 import CHARACTER_BOUNDARY, Utf8Constraint
+from pellucid.generation.stop_strings import StopStrings
+from pellucid.generation.utf8 import CHARACTER_BOUNDARY, CharacterStream, Utf8Constraint
 from pellucid.tokenizers import LanguageTokenizer
 
 __all__ = ["ContextWindow", "Continuation", "DecodingVocabulary", "SampledToken", "run_continuations"]
 
 
 class ContextWindow(NamedTuple):
-    """What a model reads at once of a text that may be longer.
+    """The part of a long text that a model reads at once.
 
     Attributes:
         context: most tokens.
-        kept: how many of the text's first tokens stay in view whatever falls out of it: 1 for a start token that the
-            model has never been without, else 0.
+        sink_tokens: how many of the text's first tokens always stay in view: 1 for a start token that the model has
+            never been without, else 0.
 
     Source:
-        Xiao et al. 2023 (StreamingLLM), §3: models attend to a text's start, and it must not be taken away.
+        Xiao et al. 2023 (StreamingLLM), §3: models attend to the first tokens of a text, so these must stay.
     """
 
     context: int
-    kept: int
+    sink_tokens: int
 
     def dropped_tokens(self, length: int) -> int:
-        """Return how many tokens behind those kept are no longer read when a text of `length` tokens slides.
+        """Count the tokens after the sink tokens that are no longer read when a text of `length` tokens slides.
 
-        None as long as all fit; then as few halves of the context as will do: what stays is read anew once in half a
-        context, and each token sees at least half of it.
+        None as long as all fit, then as few halves of the context as necessary: so the rest is read again only once
+        per half context, and each token sees at least half a context.
         """
         if length <= self.context:
             return 0
         half = max(1, self.context // 2)
         halves = -((self.context - length) // half)  # rounded up
-        return max(0, min(half * halves, length - self.kept - 1))
+        return max(0, min(half * halves, length - self.sink_tokens - 1))
 
 
 class DecodingVocabulary:
-    """What is asked about ids at every step, prepared once for a model.
+    """What decoding looks up about each id at every step, prepared once for a model.
 
     Args:
-        tokenizer: the model's.
-        vocab_size: how many logits it has, at least as many as the tokenizer has ids.
+        tokenizer: of the model.
+        vocab_size: number of logits, at least as many as the tokenizer has ids.
     """
 
     def __init__(self, tokenizer: LanguageTokenizer, vocab_size: int) -> None:
         self.tokenizer = tokenizer
-        self.pieces = [tokenizer.id_to_bytes(number) for number in range(tokenizer.vocab_size)]
+        self.pieces = [tokenizer.id_to_bytes(token_id) for token_id in range(tokenizer.vocab_size)]
         self.end_ids = frozenset(tokenizer.end_ids)
-        self.guard = Utf8Constraint(self.pieces, self.end_ids, vocab_size)
+        self.constraint = Utf8Constraint(self.pieces, self.end_ids, vocab_size)
 
 
 class SampledToken(NamedTuple):
-    """An id that was drawn or could have been: what the model gave it, and what the draw did; natural logarithms."""
+    """An id that was sampled or could have been.
+
+    Attributes:
+        log_prob: natural logarithm of the model's probability.
+        sampling_log_prob: natural logarithm of the probability of being sampled.
+    """
 
     id: int
     log_prob: float
@@ -75,21 +80,21 @@ class SampledToken(NamedTuple):
 
 
 class Continuation:
-    """A prompt and what has been drawn after it.
+    """A prompt and what has been sampled after it.
 
     Args:
-        prompt: ids, the start's included.
-        config: how to draw and when to stop.
+        prompt: ids, start token included.
+        config: how to sample and when to stop.
         vocabulary: of the model.
         window: what the model reads at once.
-        random: gives the numbers that decide the draws, one a token.
+        random: gives one number per sampled token.
 
     Attributes:
-        ids: the prompt's and those drawn.
-        drawn: what was drawn.
-        alternatives: for each, the most probable ones of the model, as many as config asks for.
-        text: what has been released of it: whole characters that no stop string can take back.
-        finish: why it has ended; None while it goes on.
+        ids: of the prompt and of what was sampled.
+        sampled: the sampled tokens.
+        alternatives: for each, the model's most probable tokens, as many as config requests.
+        text: what can be shown: complete characters that no stop string can remove.
+        finish_reason: why it has ended; None while it has not.
     """
 
     def __init__(
@@ -101,7 +106,7 @@ class Continuation:
         random: numpy.random.Generator,
     ) -> None:
         self.ids = list(prompt)
-        self.drawn: list[SampledToken] = []
+        self.sampled: list[SampledToken] = []
         self.alternatives: list[tuple[SampledToken, ...]] = []
         self.text = ""
         self.finish_reason: FinishReason | None = None
@@ -110,7 +115,7 @@ class Continuation:
         self._window = window
         self._random = random
         self._state = CHARACTER_BOUNDARY
-        self._at_start = not any(vocabulary.pieces[number] for number in prompt)
+        self._at_start = not any(vocabulary.pieces[token_id] for token_id in prompt)
         self._characters = CharacterStream()
         self._stops = StopStrings(config.stop)
 
@@ -121,62 +126,63 @@ class Continuation:
 
     @property
     def withheld(self) -> bytes:
-        """The bytes of a character that was not whole when it ended."""
-        return self._characters.held
+        """The bytes of a character that was incomplete at the end."""
+        return self._characters.incomplete
 
     @property
     def visible_ids(self) -> list[int]:
-        """The ids that the model is to have read before the next is drawn."""
-        kept = self._window.kept
-        return self.ids[:kept] + self.ids[kept + self._window.dropped_tokens(len(self.ids)) :]
+        """The ids that the model must have read before the next one is sampled."""
+        sinks = self._window.sink_tokens
+        return self.ids[:sinks] + self.ids[sinks + self._window.dropped_tokens(len(self.ids)) :]
 
     @property
     def has_slid(self) -> bool:
-        """Whether the last id has moved the window: what was read must be read anew."""
+        """Whether the last id has moved the window, so that the visible ids must be read again."""
         return self._window.dropped_tokens(len(self.ids)) != self._window.dropped_tokens(len(self.ids) - 1)
 
     @property
     def slides(self) -> bool:
-        """Whether the model did not see all that stands before the last token."""
+        """Whether the last token was predicted from only a part of the text before it."""
         return len(self.ids) - 1 > self._window.context
 
-    def take(self, logits: Logits) -> str:
-        """Draw the next token from the logits after the last one; return the text that this releases."""
+    def sample_next(self, logits: Logits) -> str:
+        """Sample the next token from the logits after the last one; return the text that can now be shown."""
         assert self.finish_reason is None, "a continuation that has ended"
         normaliser = log_normaliser(logits)
         distribution = self._distribution(logits)
-        number = draw(distribution, float(self._random.random())) if self._config.temperature else distribution.ids[0]
-        self.drawn.append(_odds(int(number), logits, normaliser, distribution))
+        greedy = not self._config.temperature
+        token_id = int(distribution.ids[0]) if greedy else sample(distribution, float(self._random.random()))
+        self.sampled.append(_with_log_probs(token_id, logits, normaliser, distribution))
         if self._config.alternatives:
             best = numpy.argsort(-logits, kind="stable")[: self._config.alternatives].tolist()
-            self.alternatives.append(tuple(_odds(other, logits, normaliser, distribution) for other in best))
-        released = self._append(int(number))
+            self.alternatives.append(tuple(_with_log_probs(one, logits, normaliser, distribution) for one in best))
+        released = self._append(token_id)
         self.text += released
         return released
 
     def _distribution(self, logits: Logits) -> Distribution:
         config = self._config
         if config.repetition_penalty != 1:
-            pluralize = [i for i in self.ids[-config.repetition_window :] if i not in self._vocabulary.end_ids]
-            logits = apply_repetition_penalty(logits, pluralize, config.repetition_penalty)
-        return sampling_distribution(logits + self._vocabulary.guard.forbidden[self._state], config)
+            occurred = [i for i in self.ids[-config.repetition_window :] if i not in self._vocabulary.end_ids]
+            logits = apply_repetition_penalty(logits, occurred, config.repetition_penalty)
+        return sampling_distribution(logits + self._vocabulary.constraint.forbidden[self._state], config)
 
-    def _append(self, number: int) -> str:
-        """Take a token into the text; return what it releases."""
+    def _append(self, token_id: int) -> str:
+        """Append a token to the text; return what can now be shown."""
         vocabulary = self._vocabulary
-        self.ids.append(number)
-        if number in vocabulary.end_ids:
+        self.ids.append(token_id)
+        if token_id in vocabulary.end_ids:
             self.finish_reason = "end"
             return self._stops.end()
-        self._state = vocabulary.guard.next(self._state, number)
-        data = vocabulary.pieces[number]
+        self._state = vocabulary.constraint.next(self._state, token_id)
+        data = vocabulary.pieces[token_id]
         if self._at_start:
-            data = vocabulary.tokenizer.id_to_bytes(number, at_start=True)
+            data = vocabulary.tokenizer.id_to_bytes(token_id, at_start=True)
             self._at_start = False
         released = self._stops.push(self._characters.push(data))
         if self._stops.found is not None:
             self.finish_reason = "stop"
-        elif len(self.drawn) == self._config.tokens:
+        elif len(self.sampled) == self._config.tokens:
             self.finish_reason = "length"
         elif len(self.ids) > self._window.context and not self._config.sliding:
             self.finish_reason = "context"  # the last token could still be predicted, but not be read
@@ -186,26 +192,26 @@ class Continuation:
 def run_continuations(
     decoder: BatchDecoder, continuations: Sequence[Continuation]
 ) -> Iterator[list[tuple[Continuation, str]]]:
-    """Continue texts side by side until each has ended; after each step, yield the open ones and what each released.
+    """Continue texts side by side until all have ended; after each step, yield the open ones and what each can show.
 
-    When the window of one slides, all are read anew: each sees the same window as if it were alone.
+    When the window of one slides, all are read again, each in the window that it would have alone.
     """
-    going = list(continuations)
-    logits = decoder.prefill([one.visible_ids for one in going])
+    open_ones = list(continuations)
+    logits = decoder.prefill([one.visible_ids for one in open_ones])
     while True:
-        yield [(one, one.take(row)) for one, row in zip(going, logits, strict=True)]
-        rows = [row for row, one in enumerate(going) if one.finish_reason is None]
+        yield [(one, one.sample_next(row)) for one, row in zip(open_ones, logits, strict=True)]
+        rows = [row for row, one in enumerate(open_ones) if one.finish_reason is None]
         if not rows:
             return
-        few = len(rows) < len(going)
-        going = [going[row] for row in rows]
-        if any(one.has_slid for one in going):
-            logits = decoder.prefill([one.visible_ids for one in going])
+        some_ended = len(rows) < len(open_ones)
+        open_ones = [open_ones[row] for row in rows]
+        if any(one.has_slid for one in open_ones):
+            logits = decoder.prefill([one.visible_ids for one in open_ones])
             continue
-        if few:
+        if some_ended:
             decoder.select(rows)
-        logits = decoder.step([one.ids[-1] for one in going])
+        logits = decoder.step([one.ids[-1] for one in open_ones])
 
 
-def _odds(number: int, logits: Logits, normaliser: float, distribution: Distribution) -> SampledToken:
-    return SampledToken(number, float(logits[number]) - normaliser, distribution.log_prob(number))
+def _with_log_probs(token_id: int, logits: Logits, normaliser: float, distribution: Distribution) -> SampledToken:
+    return SampledToken(token_id, float(logits[token_id]) - normaliser, distribution.log_prob(token_id))

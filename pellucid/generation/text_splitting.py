@@ -1,4 +1,4 @@
-"""A text before and after the model: cut into parts, placeholders numbered; parts put together again."""
+"""Split a text into parts short enough to translate, prepare them for the model, and join their translations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ __all__ = ["Part", "SplitText", "TextSplitter"]
 
 @dataclass(frozen=True)
 class Part:
-    """A stretch of a text that is translated in one go.
+    """A stretch of text that is translated in one go.
 
     Attributes:
-        source: without the spaces around it.
+        source: without surrounding spaces.
         protected: the same with its placeholders numbered.
-        numbered: whether the model sees the placeholders, each as an id of its own; otherwise it sees none of them.
-        ids: what the model reads, the end token last; none if there is nothing but placeholders.
+        numbered: whether the model sees the placeholders, each as an id; if not, it sees the text without them.
+        ids: what the model reads, ending in the end token; empty if the part consists of placeholders only.
     """
 
     source: str
@@ -29,13 +29,18 @@ class Part:
 
 @dataclass(frozen=True)
 class SplitText:
-    """How a text is cut: lines and their ends in turn, each line into stretches; those that are not blank are parts."""
+    """A text split into parts.
+
+    Attributes:
+        lines: the lines of the text and the line ends between them in turn, each split into stretches.
+        parts: the stretches that are not blank, prepared for the model.
+    """
 
     lines: tuple[tuple[str, ...], ...]
     parts: tuple[Part, ...]
 
-    def assemble(self, translations: Sequence[str]) -> str:
-        """Return the text with each part's translation in its place."""
+    def join(self, translations: Sequence[str]) -> str:
+        """Put each part's translation in the place of the part."""
         waiting = iter(translations)
         return "".join(
             join_parts(stretches, [next(waiting) if stretch.strip() else "" for stretch in stretches])
@@ -45,13 +50,13 @@ class SplitText:
 
 @dataclass(frozen=True)
 class TextSplitter:
-    """Cuts texts for one model.
+    """Splits texts for one model.
 
     Args:
         tokenizer: of the source language.
-        longest: a line of more tokens is cut at its sentence ends, and further if need be.
+        longest: lines of more tokens are split at sentence ends, and further if need be.
         protecting: whether placeholders are kept byte for byte.
-        placeholder_ids: how many different ones the model can be shown at once; 0 if it has not learnt to copy them.
+        placeholder_ids: how many different placeholders the model can copy; 0 if it was not trained to.
     """
 
     tokenizer: Tokenizer
@@ -59,17 +64,22 @@ class TextSplitter:
     protecting: bool
     placeholder_ids: int
 
-    def plan(self, text: str) -> SplitText:
-        """Cut a text into parts."""
+    def split(self, text: str) -> SplitText:
+        """Split a text into parts."""
         lines: list[tuple[str, ...]] = []
         for line in split_lines(text):
-            kept = placeholder_spans(line) if self.protecting else []
-            lines.append(tuple(split_long(line, self._too_long, kept)) if line.strip() else (line,))
+            spans = placeholder_spans(line) if self.protecting else []
+            lines.append(tuple(split_long(line, self._too_long, spans)) if line.strip() else (line,))
         stretches = [stretch.strip() for line in lines for stretch in line if stretch.strip()]
         return SplitText(tuple(lines), tuple(self.part(stretch, numbered=True) for stretch in stretches))
 
     def part(self, source: str, numbered: bool) -> Part:
-        """Return what the model reads of a stretch of text, with placeholders as ids if it can and `numbered`."""
+        """Encode a stretch of text.
+
+        Args:
+            source: without surrounding spaces.
+            numbered: show the model its placeholders as ids, if it was trained to copy that many.
+        """
         protected = protect(source) if self.protecting else ProtectedText([source], [])
         numbered = numbered and 0 < len(protected.values) <= self.placeholder_ids
         bare = protected.bare.strip()
@@ -82,5 +92,5 @@ class TextSplitter:
         return Part(source, protected, numbered, (*ids, self.tokenizer.end_id))
 
     def _too_long(self, stretch: str) -> bool:
-        # Even if every character were four bytes of its own, a quarter as many characters are short enough.
+        # Even if every character took four byte tokens, a quarter as many characters are short enough.
         return 4 * len(stretch) > self.longest and len(self.tokenizer.encode(stretch)) > self.longest

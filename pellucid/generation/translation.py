@@ -1,4 +1,4 @@
-"""What a translation is, beside its text."""
+"""Translations: text, score, alignment and warnings; and how the translations of a text's parts are joined."""
 
 import math
 from collections.abc import Sequence
@@ -7,17 +7,19 @@ from typing import Any, NamedTuple
 
 from pellucid.generation.attention_alignment import AlignmentLink
 from pellucid.generation.checks import GenerationWarning
+from pellucid.generation.generation_config import GenerationConfig
+from pellucid.generation.text_splitting import SplitText
 
-__all__ = ["Alternative", "Translation", "best_combinations", "blank"]
+__all__ = ["Alternative", "Translation", "best_combinations", "join_translations", "untranslated"]
 
 
 class Alternative(NamedTuple):
-    """One of the n best.
+    """One of the n best translations.
 
     Attributes:
         score: log-probability / length^α; comparable among the alternatives of one source.
-        log_prob: natural logarithm of the probability of the whole.
-        tokens: how many it has, the end of each part included.
+        log_prob: natural logarithm of the probability of the whole translation.
+        tokens: number of tokens, the end token of each part included.
     """
 
     text: str
@@ -33,12 +35,12 @@ class Alternative(NamedTuple):
 
 @dataclass(frozen=True)
 class Translation:
-    """A text in the target language, and what the model knows about it.
+    """A translated text.
 
     Attributes:
         n_best: the best translations found, best first; the first is this one.
-        source_tokens, tokens: both sides as the model read and wrote them, for people (`▁` is a space).
-        alignment: which token came from which; None unless asked for.
+        source_tokens, tokens: what the model read and wrote, in readable form (`▁` is a space).
+        alignment: which target token came from which source token; None unless requested.
         warnings: signs that something may be wrong.
     """
 
@@ -63,16 +65,16 @@ class Translation:
 
     @property
     def log_prob(self) -> float:
-        """Natural logarithm of the probability of the whole."""
+        """Natural logarithm of the probability of the whole translation."""
         return self.n_best[0].log_prob
 
     @property
     def confidence(self) -> float:
-        """Geometric mean of the tokens' probabilities, 0 to 1: how sure the model is, not whether it is right."""
+        """Geometric mean of the tokens' probabilities, 0 to 1: the model's confidence, not its correctness."""
         return self.n_best[0].confidence
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all of it as JSON has it."""
+        """Convert it to a dict for JSON."""
         fields: dict[str, Any] = {
             "text": self.text,
             "score": self.score,
@@ -92,17 +94,52 @@ class Translation:
         return fields
 
 
-def blank(text: str, alignment: bool) -> Translation:
-    """Return the translation of a text in which there is nothing to translate: the text itself."""
+def untranslated(text: str, alignment: bool) -> Translation:
+    """Return a text unchanged, as its own translation: there is nothing to translate in it."""
     return Translation((Alternative(text, 0.0, 0.0, 0),), alignment=() if alignment else None)
+
+
+def join_translations(
+    text: str, split: SplitText, parts: Sequence[Translation], config: GenerationConfig, alignment: bool
+) -> Translation:
+    """Join the translations of a text's parts into that of the whole text.
+
+    Args:
+        text: the source.
+        split: how it was split.
+        parts: the translations of its parts.
+        config: how many translations to return, and how they are scored.
+        alignment: whether the parts are aligned.
+    """
+    if not parts:
+        return untranslated(text, alignment)
+    n_best = tuple(
+        Alternative(split.join([part.n_best[i].text for part, i in zip(parts, choice, strict=True)]), score, total, n)
+        for choice, score, total, n in best_combinations(
+            [part.n_best for part in parts], config.n_best, config.length_penalty
+        )
+    )
+    links: list[AlignmentLink] = []
+    source_tokens: list[str] = []
+    tokens: list[str] = []
+    for part in parts:
+        source, target = len(source_tokens), len(tokens)
+        links += [
+            AlignmentLink(source + link.source, target + link.target, link.weight) for link in part.alignment or ()
+        ]
+        source_tokens += part.source_tokens
+        tokens += part.tokens
+    warnings = tuple(warning for part in parts for warning in part.warnings)
+    return Translation(n_best, tuple(source_tokens), tuple(tokens), tuple(links) if alignment else None, warnings)
 
 
 def best_combinations(
     parts: Sequence[Sequence[Alternative]], n_best: int, length_penalty: float
 ) -> list[tuple[tuple[int, ...], float, float, int]]:
-    """Choose among the alternatives of each part the `n_best` best combinations.
+    """Choose the `n_best` best combinations of one alternative per part.
 
-    Returns, best first, which alternative of each part, score, log-probability and tokens of the whole.
+    Returns:
+        Best first: which alternative of each part, and score, log-probability and number of tokens of the whole.
     """
     combinations: list[tuple[tuple[int, ...], float, float, int]] = [((), 0.0, 0.0, 0)]
     for alternatives in parts:

@@ -1,16 +1,18 @@
-"""Which bytes may follow which, so that what is generated is always text.
+"""UTF-8 in decoding: only tokens that continue a character are allowed, and only complete characters are shown.
 
-A token may be part of a character. Read byte by byte, UTF-8 is in one of eight states: between characters, or somewhere
-within one. A token is allowed in a state if its bytes lead on from there, and to where some token leads on again.
+A token may be part of a character. Read byte by byte, UTF-8 is in one of eight states: between characters, or at some
+point within one. A token is allowed in a state if its bytes continue from there, and to a state that some token can
+continue again.
 """
 
+import codecs
 from collections.abc import Collection, Sequence
 from functools import cached_property
 
 import numpy
 from numpy.typing import NDArray
 
-__all__ = ["CHARACTER_BOUNDARY", "Utf8Constraint"]
+__all__ = ["CHARACTER_BOUNDARY", "CharacterStream", "Utf8Constraint"]
 
 CHARACTER_BOUNDARY = 0
 """State between two characters."""
@@ -42,16 +44,32 @@ _STEPS: dict[int, list[tuple[int, int, int]]] = {
 }
 
 
-class Utf8Constraint:
-    """Knows, for every id and state, whether the id may come next and which state it leads to.
+class CharacterStream:
+    """Decodes bytes as they come; the bytes of an incomplete character are held back."""
 
-    An id that adds no bytes (a special one, or one of the model's rows that no token has) may never come, but for those
-    that end the text, and these only between characters.
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def push(self, data: bytes) -> str:
+        """Add bytes; return the characters that are complete now."""
+        return self._decoder.decode(data)
+
+    @property
+    def incomplete(self) -> bytes:
+        """Bytes of a character that is not complete."""
+        return bytes(self._decoder.getstate()[0])
+
+
+class Utf8Constraint:
+    """Knows for every id and state whether the id is allowed next, and which state it leads to.
+
+    Ids that add no bytes (special ones, or rows of the model without a token) are never allowed, except for those that
+    end the text, and these only between characters.
 
     Args:
-        pieces: what each id adds to a text, in UTF-8, perhaps part of a character.
+        pieces: what each id adds to a text, in UTF-8, possibly part of a character.
         end_ids: ids that end the text.
-        vocab_size: how many logits the model has, at least as many as there are pieces.
+        vocab_size: number of logits, at least as many as there are pieces.
 
     Source:
         The Unicode Standard, table 3-7, well-formed byte sequences.
@@ -61,7 +79,7 @@ class Utf8Constraint:
         self._after = numpy.full((_WRONG, vocab_size), _WRONG, dtype=numpy.int8)
         self._after[:, : len(pieces)] = _states_after(pieces)
         self._after[:, [i for i, piece in enumerate(pieces) if not piece]] = _WRONG
-        self._after[CHARACTER_BOUNDARY, [number for number in end_ids if number < vocab_size]] = CHARACTER_BOUNDARY
+        self._after[CHARACTER_BOUNDARY, [end_id for end_id in end_ids if end_id < vocab_size]] = CHARACTER_BOUNDARY
         self._forbid_dead_ends()
 
     @cached_property
@@ -69,16 +87,16 @@ class Utf8Constraint:
         """What is added to logits in each state: 0 for what may come next, −inf for what may not, [8 vocab_size]."""
         return numpy.where(self._after == _WRONG, numpy.float32(-numpy.inf), numpy.float32(0))
 
-    def next(self, state: int, number: int) -> int:
-        """Return the state after an id that may come in `state`."""
-        return int(self._after[state, number])
+    def next(self, state: int, token_id: int) -> int:
+        """Look up the state after an id that is allowed in `state`."""
+        return int(self._after[state, token_id])
 
     def _forbid_dead_ends(self) -> None:
-        """Let no id lead to where nothing leads on: a vocabulary may lack the bytes that would end a character."""
+        """Forbid ids that lead to a dead end: a vocabulary may lack the bytes that complete a character."""
         alive = {CHARACTER_BOUNDARY}
         while True:
-            leads_on = numpy.isin(self._after, sorted(alive)).any(axis=1)
-            found = alive | {int(state) for state in numpy.flatnonzero(leads_on)}
+            continues = numpy.isin(self._after, sorted(alive)).any(axis=1)
+            found = alive | {int(state) for state in numpy.flatnonzero(continues)}
             if found == alive:
                 break
             alive = found
@@ -86,7 +104,7 @@ class Utf8Constraint:
 
 
 def _states_after(pieces: Sequence[bytes]) -> NDArray[numpy.int8]:
-    """Return the state after each piece from each state, [8 pieces]; all pieces go on together, byte by byte."""
+    """Compute the state after each piece from each state, [8 pieces], all pieces together byte by byte."""
     steps = numpy.full((_WRONG + 1, 256), _WRONG, dtype=numpy.int8)
     for state, ranges in _STEPS.items():
         for first, last, then in ranges:
@@ -95,7 +113,7 @@ def _states_after(pieces: Sequence[bytes]) -> NDArray[numpy.int8]:
     starts = lengths.cumsum() - lengths
     data = numpy.frombuffer(b"".join(pieces), dtype=numpy.uint8)
     after = numpy.repeat(numpy.arange(_WRONG, dtype=numpy.int8)[:, None], len(pieces), axis=1)
-    for place in range(int(lengths.max(initial=0))):
-        longer = numpy.flatnonzero(lengths > place)
-        after[:, longer] = steps[after[:, longer], data[starts[longer] + place]]
+    for i in range(int(lengths.max(initial=0))):
+        longer = numpy.flatnonzero(lengths > i)
+        after[:, longer] = steps[after[:, longer], data[starts[longer] + i]]
     return after

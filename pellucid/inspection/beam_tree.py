@@ -87,7 +87,9 @@ def beam_tree(translator: Translator, text: str, prefix: str = "", **settings: A
     source = read_source(translator, text).ids
     begin = translator.target_tokenizer.encode(prefix) if prefix else []
     steps: list[BeamStep] = []
-    (results,) = beam_search(translator.model, [source], translator.special_tokens, config, [begin], steps.append)
+    (results,) = beam_search(
+        translator.model, [source], translator.special_tokens, config, [begin], observer=steps.append
+    )
     if not results:
         raise UserError("the search found no translation", where="look", hint="Leave the prefix out.")
     nodes = _grown(steps, translator, config.length_penalty)

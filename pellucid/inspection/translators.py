@@ -9,6 +9,7 @@ from pellucid.errors import UserError
 from pellucid.evaluation.pair_scores import encode_pair
 from pellucid.generation.beam import Hypothesis, beam_search
 from pellucid.generation.constraints import Constraints
+from pellucid.generation.placeholders import has_all_placeholders
 from pellucid.generation.text_splitting import Part
 from pellucid.inspection.labelled_array import LabelledArray
 from pellucid.inspection.look import Look, LookBatch
@@ -160,7 +161,7 @@ def read_source(translator: Translator, text: str) -> Source:
     """
     if not isinstance(text, str):
         raise UserError("expected a text or a list of texts", where="look")
-    parts = translator.text_splitter(translator.config).plan(text).parts
+    parts = translator.text_splitter(translator.config).split(text).parts
     if not any(part.ids for part in parts):
         raise UserError("there is nothing to translate in the text", where="look", hint="Give it a word at least.")
     if len(parts) == 1:
@@ -202,7 +203,11 @@ def _own_translation(translator: Translator, source: Source, prefix: str) -> tup
         return beam_search(translator.model, [ids], translator.special_tokens, translator.config, [begin])[0][0]
 
     best, part = searched(source.ids), source.part
-    if part is None or not part.numbered or translator.kept(part, best):
+    if (
+        part is None
+        or not part.numbered
+        or has_all_placeholders(part.protected, translator.target_tokenizer.decode_segments(best.ids))
+    ):
         return source.ids, best
     # As in translating: once more, without showing the model the placeholders it lost.
     bare = translator.text_splitter(translator.config).part(part.source, numbered=False).ids

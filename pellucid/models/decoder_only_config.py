@@ -117,6 +117,11 @@ class DecoderOnlyConfig(BaseModel):
         return self.d_head or self.d_model // self.n_heads
 
     @property
+    def position_limit(self) -> int | None:
+        """Most positions that the model can tell apart; None if any number."""
+        return self.max_positions if self.positions == "learned" else None
+
+    @property
     def kv_heads(self) -> int:
         """Heads of keys and values, filled in."""
         return self.n_kv_heads or self.n_heads

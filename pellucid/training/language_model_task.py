@@ -12,7 +12,7 @@ from torch import Tensor
 from pellucid.generation.continuation import ContextWindow, Continuation, DecodingVocabulary, run_continuations
 from pellucid.generation.decoder import ModelDecoder
 from pellucid.generation.sampling_config import SamplingConfig
-from pellucid.generation.stop_strings import CharacterStream
+from pellucid.generation.utf8 import CharacterStream
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.randomness import generator
 from pellucid.training.config import LanguageModelTrainingConfig
@@ -154,6 +154,6 @@ class LanguageModelTask:
         begin = next((n for n, i in enumerate(ids) if not b"\x80" <= pieces[i][:1] < b"\xc0"), len(ids))
         for n, i in enumerate(ids):
             characters.push(pieces[i])
-            if not characters.held:
+            if not characters.incomplete:
                 end = n + 1
         return ids[begin:end] or [self.prepared.tokenizer.start_id]

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pellucid.evaluation.translation_metrics import score_translations
-from pellucid.generation.load_translator import as_described
+from pellucid.generation.translate import translate_texts
+from pellucid.generation.translation_model import TranslationModel
 from pellucid.layers.taps import SelectiveTap, Tap, keep
 from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.training.batches import PairBatch, split_batch
@@ -101,9 +102,11 @@ class TranslationTask:
             return Metrics()
         sources, references = zip(*prepared.valid_text[:count], strict=True)
         # As `pellucid evaluate` does, but for the width of the beam: text in, text out, placeholders in their places.
-        translator = as_described(self.folder, self.model, prepared.tokenizers.source, prepared.tokenizers.target)
+        tokenizers = prepared.tokenizers
+        translator = TranslationModel.with_network(self.folder, self.model, tokenizers.source, tokenizers.target)
+        greedy = translator.settings(beam=1, n_best=1)
         with autocast(self.dtype, self.device):
-            translations = [found.text for found in translator.translate(sources, beam=1, n_best=1)]
+            translations = [found.text for found in translate_texts(translator, sources, [""] * count, greedy)]
         scores = score_translations(translations, references, prepared.report["languages"][1])
         shown = validations % count
         sample = {"source": sources[shown], "translation": translations[shown], "reference": references[shown]}

@@ -45,9 +45,12 @@ def small_language_model(seed: int = 1, **shape: Any) -> LanguageModel:
 def imported_language_model(seed: int = 1, **shape: Any) -> LanguageModel:
     """Return the same with a byte-level tokenizer, as GPT-2 and SmolLM have it, and a chat template."""
     tokenizer = imported_tokenizer()
-    found = LanguageModel(_random_model(tokenizer, seed, shape), tokenizer, SamplingConfig(tokens=12, seed=1))
-    found.conversation = ChatTemplate(TEMPLATE, tokenizer)
-    return found
+    return LanguageModel(
+        _random_model(tokenizer, seed, shape),
+        tokenizer,
+        SamplingConfig(tokens=12, seed=1),
+        conversation=ChatTemplate(TEMPLATE, tokenizer),
+    )
 
 
 @cache

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from pellucid.errors import UserError
-from pellucid.generation.continuation import ContextWindow, run_continuations
+from pellucid.generation.continuation import ContextWindow, Continuation, run_continuations
 from pellucid.generation.decoder import ModelDecoder, SingleSequenceDecoder
 from pellucid.generation.sampling_config import SamplingConfig
 from pellucid.generation.text_score import ScoringInput, windows
@@ -76,8 +76,8 @@ def test_tokens_carry_the_models_probability_and_that_of_the_draw(model: Languag
     for token, row in zip(found.tokens, said, strict=True):
         assert token.log_prob == pytest.approx(float(row[token.id]), abs=1e-4)
         best = row.topk(3)
-        assert [odds.id for odds in token.alternatives] == best.indices.tolist()
-        assert [odds.log_prob for odds in token.alternatives] == pytest.approx(best.values.tolist(), abs=1e-4)
+        assert [one.id for one in token.alternatives] == best.indices.tolist()
+        assert [one.log_prob for one in token.alternatives] == pytest.approx(best.values.tolist(), abs=1e-4)
         assert -math.inf < token.sampling_log_prob <= 0
         assert token.id in best.indices or token.log_prob <= token.alternatives[-1].log_prob
     assert found.log_prob == pytest.approx(sum(token.log_prob for token in found.tokens))
@@ -102,7 +102,7 @@ def with_end_bias(model: LanguageModel, bias: float) -> LanguageModel:
             logits[:, model.tokenizer.end_id] += bias
             return logits
 
-    return LanguageModel(model.model, model.tokenizer, model.config, new_decoder=lambda: Biased(model.model))
+    return LanguageModel(model.model, model.tokenizer, model.config, make_decoder=lambda: Biased(model.model))
 
 
 def test_the_model_may_end_the_text(model: LanguageModel) -> None:
@@ -115,7 +115,9 @@ def test_the_end_cannot_come_within_a_character(model: LanguageModel) -> None:
     assert {one.finish_reason for one in found} == {"end", "length"}
     assert any(len(one.text) < len(one.text.encode()) for one in found if one.finish_reason == "end")
     for one in found:
-        assert one.finish_reason == "length" or not any(notice.code == "cut-character" for notice in one.warnings)
+        assert one.finish_reason == "length" or not any(
+            notice.kind == "incomplete_character" for notice in one.warnings
+        )
         assert "\ufffd" not in one.text
 
 
@@ -130,7 +132,7 @@ def test_the_end_is_never_penalised(model: LanguageModel) -> None:
             logits[0, [end, 300, 301]] = 3.0, 4.0, 2.0
             return logits
 
-    one = model._continuation(prompt, config, 1, 0)
+    one = Continuation(prompt, config, model.vocabulary, model.window, numpy.random.default_rng(1))
     list(run_continuations(Fixed(None), [one]))  # type: ignore[arg-type]
     assert one.finish_reason == "end"
 
@@ -150,7 +152,7 @@ def test_a_window_that_slides_gives_what_reading_it_anew_gives(positions: str) -
     model = small_language_model(positions=positions, max_positions=8)
     found = model.generate("The cat", tokens=30, sliding=True, temperature=0)
     assert (len(found.tokens), found.finish_reason) == (30, "length")
-    assert "sliding" in {notice.code for notice in found.warnings}
+    assert "sliding" in {notice.kind for notice in found.warnings}
     ids = model.prompt_ids("The cat")
     for token in found.tokens:
         seen = ids[ContextWindow(8, 0).dropped_tokens(len(ids)) :]
@@ -164,7 +166,7 @@ def test_the_context_ends_the_text_and_says_so(model: LanguageModel) -> None:
     found = model.generate("The cat", tokens=1000)
     assert found.finish_reason == "context"
     assert len(found.tokens) == 32 - len(prompt) + 1  # the last one is predicted, not read
-    assert [notice.code for notice in found.warnings if notice.code == "context"]
+    assert [notice.kind for notice in found.warnings if notice.kind == "context"]
 
 
 @pytest.mark.parametrize("sliding", [False, True])
@@ -173,13 +175,13 @@ def test_a_text_that_just_fills_the_context_has_been_seen_whole(model: LanguageM
     found = model.generate("The cat", tokens=fits, sliding=sliding)
     assert (
         found.finish_reason,
-        [notice.code for notice in found.warnings if notice.code in ("sliding", "context")],
+        [notice.kind for notice in found.warnings if notice.kind in ("sliding", "context")],
     ) == (
         "length",
         [],
     )
     longer = model.generate("The cat", tokens=fits + 1, sliding=True)
-    assert "sliding" in {notice.code for notice in longer.warnings}
+    assert "sliding" in {notice.kind for notice in longer.warnings}
 
 
 def test_a_prompt_longer_than_the_context_is_an_error_unless_the_window_slides(model: LanguageModel) -> None:
@@ -217,7 +219,7 @@ def test_a_decoder_of_one_sequence_gives_the_same(model: LanguageModel) -> None:
             return self.prefill([*self.ids, number])
 
     plain = LanguageModel(
-        model.model, model.tokenizer, model.config, new_decoder=lambda: SingleSequenceDecoder(Plain())
+        model.model, model.tokenizer, model.config, make_decoder=lambda: SingleSequenceDecoder(Plain())
     )
     found = plain.generate(PROMPTS, samples=2)
     assert [one.text for one in found] == [one.text for one in model.generate(PROMPTS, samples=2)]
@@ -225,7 +227,9 @@ def test_a_decoder_of_one_sequence_gives_the_same(model: LanguageModel) -> None:
 
 def test_loops_are_told(model: LanguageModel) -> None:
     found = model.generate("The cat", repetition_penalty=1e-3, temperature=0, tokens=20)
-    assert any(notice.code == "loop" and notice.message.startswith("the text repeats") for notice in found.warnings)
+    assert any(
+        notice.kind == "repetition" and notice.message.startswith("the text repeats") for notice in found.warnings
+    )
 
 
 def test_progress_counts_the_tokens(model: LanguageModel) -> None:

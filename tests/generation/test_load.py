@@ -7,7 +7,6 @@ import torch
 import pellucid
 from pellucid.errors import UsageError, UserError
 from pellucid.generation.generation_config import GenerationConfig
-from pellucid.generation.load_language_model import load_language_model
 from pellucid.language_model import LanguageModel
 from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
@@ -89,7 +88,7 @@ def test_each_kind_of_model_is_loaded_as_what_it_is(folder: Path, tmp_path_facto
     assert isinstance(pellucid.load(folder), Translator)
     assert isinstance(pellucid.load(own), LanguageModel)
     with pytest.raises(UserError, match=r"expected a language model, but .* holds a translator"):
-        load_language_model(folder)
+        LanguageModel.load(folder)
 
 
 def test_word_vectors_are_loaded_from_a_folder_or_a_file(tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from pellucid.generation.sampling import (
     Distribution,
     apply_repetition_penalty,
-    draw,
     greedy,
     log_normaliser,
+    sample,
     sampling_distribution,
 )
 from pellucid.generation.sampling_config import SamplingConfig
@@ -87,7 +87,7 @@ def test_the_limit_of_a_low_temperature_is_greedy(logits: NDArray[numpy.float32]
     best = logits == logits.max()
     if best.sum() == 1:
         found = sampling_distribution(logits, SamplingConfig(temperature=5e-324))
-        assert draw(found, 0.999999) == draw(greedy(logits), 0.0) == int(best.argmax())
+        assert sample(found, 0.999999) == sample(greedy(logits), 0.0) == int(best.argmax())
 
 
 def test_greedy_takes_the_lowest_id_of_equals() -> None:
@@ -107,7 +107,7 @@ def test_the_sharpest_cut_leaves_the_most_probable(cut: dict[str, float]) -> Non
 def test_what_is_forbidden_is_never_drawn() -> None:
     logits = numpy.array([-numpy.inf, 1.0, -numpy.inf, 1.0, -numpy.inf], dtype=numpy.float32)
     found = sampling_distribution(logits, SamplingConfig(temperature=1.0))
-    assert {draw(found, number) for number in (0.0, 0.4999, 0.5, 0.999999, math.nextafter(1, 0))} == {1, 3}
+    assert {sample(found, number) for number in (0.0, 0.4999, 0.5, 0.999999, math.nextafter(1, 0))} == {1, 3}
     assert (found.log_prob(1), found.log_prob(0)) == (math.log(0.5), -math.inf)
 
 
@@ -115,7 +115,7 @@ def test_what_is_forbidden_is_never_drawn() -> None:
 def test_each_number_stands_for_as_much_as_the_token_is_probable(weights: list[int]) -> None:
     total = sum(weights)
     found = Distribution(numpy.arange(len(weights)) * 3, numpy.array(weights) / total)
-    drawn = [draw(found, (place + 0.5) / total) for place in range(total)]
+    drawn = [sample(found, (place + 0.5) / total) for place in range(total)]
     assert [drawn.count(3 * i) for i in range(len(weights))] == weights
 
 

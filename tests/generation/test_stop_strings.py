@@ -1,7 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pellucid.generation.stop_strings import CharacterStream, StopStrings
+from pellucid.generation.stop_strings import StopStrings
+from pellucid.generation.utf8 import CharacterStream
 
 LETTERS = st.text("ab", max_size=14)
 STOPS = st.lists(st.text("ab", min_size=1, max_size=4), min_size=1, max_size=3)
@@ -45,5 +46,5 @@ def test_characters_come_when_they_are_whole(text: str, step: int) -> None:
         shown += stream.push(data[start : start + step])
         whole = data[: start + step].decode(errors="ignore")
         assert shown == whole
-        assert whole.encode() + stream.held == data[: start + step]
-    assert (shown, stream.held) == (text, b"")
+        assert whole.encode() + stream.incomplete == data[: start + step]
+    assert (shown, stream.incomplete) == (text, b"")

@@ -33,7 +33,7 @@ def test_the_tokens_bytes_are_the_text_and_what_is_withheld(model: LanguageModel
         data = b"".join(model.tokenizer.id_to_bytes(token.id) for token in sample.tokens)
         rest = data.removeprefix(sample.text.encode())
         assert len(rest) == len(data) - len(sample.text.encode())
-        notices = [notice.message for notice in sample.warnings if notice.code == "cut-character"]
+        notices = [notice.message for notice in sample.warnings if notice.kind == "incomplete_character"]
         assert notices == ([f"the text ended within a character; withheld: {rest.hex(' ').upper()}"] if rest else [])
         cut += bool(rest)
     assert cut

@@ -24,7 +24,7 @@ def translator(request: pytest.FixtureRequest) -> Translator:
 @pytest.mark.parametrize("name", LONG_LINES)
 def test_all_of_a_long_line_goes_through_the_model_in_parts_it_can_read(translator: Translator, name: str) -> None:
     line = LONG_LINES[name]
-    plan = TextSplitter(translator.source_tokenizer, 63, True, 0).plan(line)
+    plan = TextSplitter(translator.source_tokenizer, 63, True, 0).split(line)
     assert "".join("".join(stretches) for stretches in plan.lines) == line
     assert max(len(part.ids) for part in plan.parts) <= 64
     read = "".join(translator.source_tokenizer.decode(part.ids) for part in plan.parts)
@@ -33,7 +33,7 @@ def test_all_of_a_long_line_goes_through_the_model_in_parts_it_can_read(translat
 
 def test_a_long_line_is_translated_to_one_line(translator: Translator) -> None:
     line = LONG_LINES["sentences"][:1_050]
-    parts = len(TextSplitter(translator.source_tokenizer, 63, True, 0).plan(line).parts)
+    parts = len(TextSplitter(translator.source_tokenizer, 63, True, 0).split(line).parts)
     found = translator.translate([line, "Hund"], max_length_extra=3)
     assert parts == 50
     assert found[0].text.count("\n") == 0

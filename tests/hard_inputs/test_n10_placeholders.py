@@ -43,9 +43,9 @@ def test_a_text_of_placeholders_alone_is_left_as_it_is(translator: Translator) -
 
 def test_without_protection_placeholders_are_text(translator: Translator) -> None:
     found = translator.translate("The {name}", protect_placeholders=False)
-    assert "placeholder" not in {notice.code for notice in found.warnings}
+    assert "placeholder" not in {notice.kind for notice in found.warnings}
 
 
 def test_what_the_model_did_not_place_itself_is_told() -> None:
     found = small_translator(copies_placeholders=False).translate("The {name} ate")
-    assert "{name}" in next(notice.message for notice in found.warnings if notice.code == "placeholder")
+    assert "{name}" in next(notice.message for notice in found.warnings if notice.kind == "placeholder")

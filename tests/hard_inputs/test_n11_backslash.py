@@ -15,7 +15,7 @@ def test_what_the_model_reads_is_the_whole_text(text: str) -> None:
     tokenizer = small_tokenizer()
     assert restore_placeholders(*protect(text)) == text
     assert "".join(split_sentences(text)) == text
-    [part] = TextSplitter(tokenizer, 100, True, 10).plan(text).parts
+    [part] = TextSplitter(tokenizer, 100, True, 10).split(text).parts
     assert tokenizer.decode(part.ids) == text
 
 

@@ -10,8 +10,8 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from pellucid.errors import UserError
-from pellucid.generation.load_language_model import load_language_model
 from pellucid.interop.import_model import import_model
+from pellucid.language_model import LanguageModel
 from tests.interop.twins import gguf_file, huggingface_folder, twin
 
 
@@ -118,7 +118,7 @@ def test_special_ids_that_the_model_does_not_have_are_left_out_and_named(
     change(copy / "tokenizer_config.json", bos_token=None, eos_token=None)
     change(copy / "generation_config.json", eos_token_id=number)
     imported = import_model(copy, tmp_path / "ours")
-    model = load_language_model(tmp_path / "ours")
+    model = LanguageModel.load(tmp_path / "ours")
     assert all(0 <= end < imported.vocab_size for end in model.tokenizer.end_ids)
     assert model.tokenizer.start_id in (None, 1)
     assert model.chat([{"role": "user", "content": "the cat"}], tokens=2, seed=1).samples[0].tokens
@@ -150,5 +150,5 @@ def test_a_start_that_the_vocabulary_does_not_have_is_left_out_and_named(tmp_pat
     settings: dict[str, Any] = {"tokenizer.ggml.bos_token_id": 99_999, "tokenizer.ggml.add_bos_token": True}
     imported = import_model(gguf_file(twin("llama"), tmp_path / "twin.gguf", **settings), tmp_path / "ours")
     assert any("99999" in warning for warning in imported.warnings)
-    model = load_language_model(tmp_path / "ours")
+    model = LanguageModel.load(tmp_path / "ours")
     assert model.generate("the cat", tokens=2, seed=1).prompt_tokens == len(model.tokenizer.encode("the cat"))
