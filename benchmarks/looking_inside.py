@@ -17,6 +17,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import torch
 
 from pellucid.generation.generation_config import GenerationConfig
+from pellucid.inspection.lens import logit_lens
+from pellucid.inspection.residual_decomposition import decompose_residual, direct_logit_attribution
+from pellucid.inspection.residual_streams import effective_rank, token_identity
+from pellucid.inspection.score_decomposition import decompose_scores
 from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
 from pellucid.tokenizers import Tokenizer, TokenizerConfig, train_tokenizer
@@ -69,12 +73,12 @@ def measure(tokens: int, kind: str) -> None:
     look = translator.look(text, target=text, what=BOUNDED if kind == "bounded" else None)
     if kind == "derived":
         for stack in ("encoder", "decoder"):
-            look.decompose_residual(stack)
-            look.token_identity(stack)
-            look.effective_rank(stack)
-            look.score_parts(f"{stack}.0.self_attention")
-        look.direct_logit_attribution()
-        look.lens()
+            decompose_residual(look, stack)
+            token_identity(look, stack)
+            effective_rank(look, stack)
+            decompose_scores(look, f"{stack}.0.self_attention")
+        direct_logit_attribution(look)
+        logit_lens(look)
     elif kind == "check":
         look.check()
     elif kind.startswith("what-if"):

@@ -1,4 +1,4 @@
-"""Weights and a text → every number on the way, labelled, true, and changeable."""
+"""Weights and a text → every number of the forward pass, labelled, verified, and editable."""
 
 from typing import TYPE_CHECKING
 
@@ -8,7 +8,11 @@ if TYPE_CHECKING:
     from pellucid.inspection.effect import Effect
     from pellucid.inspection.labelled_array import LabelledArray
     from pellucid.inspection.language_models import look_at_language_model, what_if_language_model
+    from pellucid.inspection.lens import logit_lens
     from pellucid.inspection.look import Look, LookBatch
+    from pellucid.inspection.residual_decomposition import decompose_residual, direct_logit_attribution
+    from pellucid.inspection.residual_streams import effective_rank, token_identity
+    from pellucid.inspection.score_decomposition import decompose_scores
     from pellucid.inspection.translators import look_at_translator, what_if_translator
     from pellucid.inspection.what_if import WhatIf
     from pellucid.inspection.word_vectors import WordLook, look_at_word_vectors
@@ -20,9 +24,15 @@ __all__ = [
     "LookBatch",
     "WhatIf",
     "WordLook",
+    "decompose_residual",
+    "decompose_scores",
+    "direct_logit_attribution",
+    "effective_rank",
+    "logit_lens",
     "look_at_language_model",
     "look_at_translator",
     "look_at_word_vectors",
+    "token_identity",
     "what_if_language_model",
     "what_if_translator",
 ]
@@ -36,9 +46,15 @@ __getattr__, __dir__ = lazy_names(
         "LookBatch": "look",
         "WhatIf": "what_if",
         "WordLook": "word_vectors",
+        "decompose_residual": "residual_decomposition",
+        "decompose_scores": "score_decomposition",
+        "direct_logit_attribution": "residual_decomposition",
+        "effective_rank": "residual_streams",
+        "logit_lens": "lens",
         "look_at_language_model": "language_models",
         "look_at_translator": "translators",
         "look_at_word_vectors": "word_vectors",
+        "token_identity": "residual_streams",
         "what_if_language_model": "language_models",
         "what_if_translator": "translators",
     },

@@ -76,7 +76,7 @@ def alignment(look: RecordedRun, heads: Sequence[tuple[int, int]] | None = None)
     """
     chosen = tuple(look.inspected.alignment_heads if heads is None else heads)
     blocks = len(look.stack("decoder").blocks)
-    if "cross_attention" not in look.stack("decoder").parts:
+    if "cross_attention" not in look.stack("decoder").sublayers:
         raise UserError("a language model has no cross-attention", where="alignment")
     layers = sorted({layer for layer, _ in chosen}) or list(range(blocks))
     if not all(0 <= layer < blocks for layer in layers):

@@ -13,11 +13,11 @@ from torch import Tensor
 
 from pellucid.errors import UserError
 from pellucid.inspection.attention import position_bias, rotated, softmax_of_scores
-from pellucid.inspection.logit_lens import layer_logits
+from pellucid.inspection.lens import layer_logits
 from pellucid.inspection.recorded_run import RecordedRun
 from pellucid.inspection.recording import run_model, to_array
 from pellucid.inspection.residual_decomposition import decompose_residual
-from pellucid.inspection.score_decomposition import score_parts
+from pellucid.inspection.score_decomposition import decompose_scores
 from pellucid.inspection.stepwise import cached_logits
 from pellucid.inspection.structure import attentions, stacks
 
@@ -151,7 +151,7 @@ def _head_output(look: RecordedRun, name: str) -> float:
 
 def _score_parts(look: RecordedRun, name: str) -> float:
     _not_edited(look)
-    parts = score_parts(look, name)
+    parts = decompose_scores(look, name)
     return parts.error / max(1.0, float(numpy.abs(parts.scores.values).max(initial=0)))
 
 
@@ -169,14 +169,14 @@ def _lens(look: RecordedRun) -> float:
 
 def _untapped(look: RecordedRun) -> float:
     logits = look.tensor("logits")
-    plain = run_model(look.model, look.run)
+    plain = run_model(look.model, look.input)
     assert plain is not None
     return _apart(torch.from_numpy(to_array(plain))[0].double(), logits)
 
 
 def _cached(look: RecordedRun) -> float:
     logits = look.tensor("logits")
-    return _apart(torch.from_numpy(cached_logits(look.model, look.run)).double(), logits)
+    return _apart(torch.from_numpy(cached_logits(look.model, look.input)).double(), logits)
 
 
 def _not_edited(look: RecordedRun) -> None:

@@ -10,7 +10,7 @@ from torch import Tensor
 from pellucid.errors import UserError
 from pellucid.inspection.labelled_array import Axis, LabelledArray
 from pellucid.inspection.recorded_run import RecordedRun
-from pellucid.inspection.recording import filled
+from pellucid.inspection.recording import pad_batch
 from pellucid.inspection.structure import attentions
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.models.encoder_decoder import EncoderDecoder
@@ -51,7 +51,7 @@ def gradients(look: RecordedRun) -> Gradients:
     if look.edits:
         raise UserError("gradients are taken of plain runs", where="look", hint="Leave the edits out.")
     model = look.model
-    given = look.run
+    given = look.input
     ids = torch.tensor(look.encoded.next_tokens, device=next(model.parameters()).device)
     if not len(ids):
         raise UserError("a text of one token leaves nothing to predict", where="look")
@@ -61,9 +61,9 @@ def gradients(look: RecordedRun) -> Gradients:
         for weight in weights.values():
             weight.requires_grad_(True)
         try:
-            target = filled(model, given.target)
+            target = pad_batch(model, given.target)
             if isinstance(model, EncoderDecoder):
-                logits = model(filled(model, given.source), target)
+                logits = model(pad_batch(model, given.source), target)
             else:
                 logits = cast(DecoderOnly, model)(target)
             loss = torch.nn.functional.cross_entropy(logits[0, : len(ids)].float(), ids)

@@ -29,9 +29,9 @@ class Axis:
 
 
 @cache
-def numbered_axis(name: str, count: int) -> Axis:
-    """Return an axis whose places are called by their numbers, from 0."""
-    return Axis(name, tuple(map(str, range(count))))
+def numbered_axis(name: str, count: int, start: int = 0) -> Axis:
+    """Build an axis whose entries are numbered."""
+    return Axis(name, tuple(map(str, range(start, start + count))))
 
 
 @dataclass(frozen=True, eq=False)

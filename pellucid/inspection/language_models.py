@@ -9,8 +9,8 @@ import torch
 from pellucid.errors import UserError
 from pellucid.inspection.labelled_array import LabelledArray
 from pellucid.inspection.look import Look, LookBatch
-from pellucid.inspection.recorded_run import EncodedText, InspectedModel, labelled_rows
-from pellucid.inspection.recording import Edit, ModelInput, Recording, editing_tap, record
+from pellucid.inspection.recorded_run import EncodedText, InspectedModel, label_rows
+from pellucid.inspection.recording import Edit, ModelInput, editing_tap, record
 from pellucid.inspection.stepwise import join_steps, record_steps
 from pellucid.inspection.translators import numbers_of_step, texts_of
 from pellucid.inspection.what_if import WhatIf
@@ -70,7 +70,7 @@ def look_at_language_model(
     inspected = inspected_model(model)
     recording = record(model.model, ModelInput([], [encoded.target for encoded in rows]), what)
     if isinstance(text, str):
-        return labelled_rows(Look, inspected, rows, recording)[0]
+        return label_rows(Look, inspected, rows, recording)[0]
     return LookBatch(inspected, rows, recording)
 
 
@@ -91,8 +91,7 @@ def look_by_step(
     """
     encoded = read(model, text, tokens)
     steps = record_steps(model.model, ModelInput([], [encoded.target]), what)
-    lines = {name: "" for step in steps for name in step.arrays}
-    whole = labelled_rows(Look, inspected_model(model), [encoded], Recording(join_steps(steps), lines))[0]
+    whole = label_rows(Look, inspected_model(model), [encoded], join_steps(steps))[0]
     return whole, [numbers_of_step(whole, step, i) for i, step in enumerate(steps)]
 
 

@@ -1,19 +1,14 @@
 """A look: the numbers of one run, and everything that can be read from them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, overload
 
-from pellucid.inspection import attention, logit_lens, residual_decomposition, score_decomposition
 from pellucid.inspection.checks import Check, verify
-from pellucid.inspection.labelled_array import Axis, LabelledArray
-from pellucid.inspection.logit_lens import LogitLens, TokenIdentity
-from pellucid.inspection.recorded_run import EncodedText, InspectedModel, RecordedRun, labelled_rows
-from pellucid.inspection.recording import Recording
-from pellucid.inspection.residual_decomposition import ResidualDecomposition
-from pellucid.inspection.score_decomposition import ScoreDecomposition
+from pellucid.inspection.labelled_array import Array, Axis, LabelledArray
+from pellucid.inspection.recorded_run import EncodedText, InspectedModel, RecordedRun, label_rows
 from pellucid.inspection.tap_namespace import Branch
-from pellucid.inspection.tap_table import tap_line
+from pellucid.inspection.taps import tap_info
 from pellucid.inspection.tokens import Token, padding
 
 if TYPE_CHECKING:
@@ -83,54 +78,6 @@ class Look(RecordedRun):
         """
         return verify(self)
 
-    def score_products(self, name: str, query: int, key: int) -> LabelledArray:
-        """Return q_i · k_i / √d_head of a pair, [heads d_head]: `inspection.attention.score_products`."""
-        return attention.score_products(self, name, query, key)
-
-    def weighted_values(self, name: str, query: int) -> LabelledArray:
-        """Return weight · value of every key, [heads key d_head]: `inspection.attention.weighted_values`."""
-        return attention.weighted_values(self, name, query)
-
-    def keys_for_mass(self, name: str, mass: float = 0.9) -> LabelledArray:
-        """Return how many keys hold a share of the weight, [heads query]: `inspection.attention.keys_for_mass`."""
-        return attention.keys_for_mass(self, name, mass)
-
-    def score_parts(self, name: str) -> ScoreDecomposition:
-        """Split an attention's scores into content and position: `inspection.score_decomposition.score_parts`."""
-        return score_decomposition.score_parts(self, name)
-
-    def decompose_residual(self, stack: str = "decoder", layers: int | None = None) -> ResidualDecomposition:
-        """Return what each part added to a stream: `inspection.residual.decompose_residual`."""
-        return residual_decomposition.decompose_residual(self, stack, layers)
-
-    def direct_logit_attribution(self, token: int | None = None, other: int | None = None) -> LabelledArray:
-        """Return what each part gives to the logit of a token, the next one unless given: `residual_decomposition.direct_logit_attribution`."""
-        return residual_decomposition.direct_logit_attribution(self, token, other)
-
-    def lens(self, top: int = 5) -> LogitLens:
-        """Return what the model would write after each layer: `inspection.lens.lens`."""
-        return logit_lens.lens(self, top)
-
-    def token_identity(self, stack: str = "") -> TokenIdentity:
-        """Return how far each state still is its token's embedding: `inspection.lens.token_identity`.
-
-        Args:
-            stack: encoder or decoder; the encoder if there is one.
-        """
-        return logit_lens.token_identity(self, stack or self._first_stack)
-
-    def effective_rank(self, stack: str = "") -> LabelledArray:
-        """Return how many directions the states use, by layer: `inspection.lens.effective_rank`.
-
-        Args:
-            stack: encoder or decoder; the encoder if there is one.
-        """
-        return logit_lens.effective_rank(self, stack or self._first_stack)
-
-    @property
-    def _first_stack(self) -> str:
-        return "encoder" if self.source else "decoder"
-
     def chart(self, view: str = "", *, layer: int | None = None, head: int | None = None) -> "Chart":
         """Return a picture as a chart of Altair; `inspection.views.VIEWS` has the names.
 
@@ -198,10 +145,10 @@ class LookBatch(Sequence[Look]):
     padding.
     """
 
-    def __init__(self, inspected: InspectedModel, rows: Sequence[EncodedText], recording: Recording) -> None:
-        self._looks = labelled_rows(Look, inspected, rows, recording)
-        self._subject = inspected
-        self._recording = recording
+    def __init__(self, inspected: InspectedModel, rows: Sequence[EncodedText], arrays: Mapping[str, Array]) -> None:
+        self._looks = label_rows(Look, inspected, rows, arrays)
+        self._inspected = inspected
+        self._arrays = arrays
 
     def __len__(self) -> int:
         return len(self._looks)
@@ -238,12 +185,12 @@ class LookBatch(Sequence[Look]):
     def _rows_of(self, side: str) -> list[tuple[Token, ...]]:
         rows = [look.tokens_on(side) for look in self._looks]
         longest = max(map(len, rows))
-        pad_id = max(0, cast(int, self._subject.model.pad_id))
+        pad_id = max(0, cast(int, self._inspected.model.pad_id))
         return [(*row, *padding(pad_id, len(row), longest - len(row))) for row in rows]
 
     def _padded(self, name: str) -> LabelledArray:
         first = self._looks[0].require(name)[0]
-        values = self._recording.arrays[name]
+        values = self._arrays[name]
         if values.ndim == len(first.axes):  # the same for all texts, as positions are
             axes, rest = [], zip(first.axes, values.shape, strict=True)
         else:
@@ -254,5 +201,5 @@ class LookBatch(Sequence[Look]):
             # Tokens differ from row to row, so that along a batch they are counted; padding cannot be told there.
             is_same = all(look[name].labels(axis.name) == longest for look in self._looks)
             axes.append(axis if is_same and len(longest) == size else Axis(axis.name, tuple(map(str, range(size)))))
-        line = tap_line(self._subject.model, name)
-        return LabelledArray(name, values, tuple(axes), line.unit, line.meaning, self._recording.lines[name])
+        info = tap_info(self._inspected.model, name)
+        return LabelledArray(name, values, tuple(axes), info.unit, info.meaning, first.code_location)

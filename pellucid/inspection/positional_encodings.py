@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from pellucid.errors import UserError
 from pellucid.inspection.labelled_array import Array, Axis, LabelledArray, numbered_axis
-from pellucid.inspection.structure import attentions, stack
+from pellucid.inspection.structure import attentions, find_stack
 from pellucid.layers.positions import AlibiBias, LearnedEncoding, NoEncoding, SinusoidalEncoding, sinusoids
 from pellucid.layers.rotary import Rotary
 
@@ -40,7 +40,7 @@ def encodings(model: nn.Module, count: int, stack_name: str = "decoder") -> Labe
     Raises:
         UserError: if the model adds no codes, or has learned fewer.
     """
-    module = stack(model, stack_name).encodings
+    module = find_stack(model, stack_name).position_encoding
     if isinstance(module, NoEncoding):
         raise UserError(
             "the model adds no position codes to its embeddings",
@@ -171,7 +171,7 @@ def alibi_slopes(model: nn.Module) -> LabelledArray:
 
 
 def _sinusoidal(model: nn.Module, stack_name: str) -> SinusoidalEncoding:
-    module = stack(model, stack_name).encodings
+    module = find_stack(model, stack_name).position_encoding
     if isinstance(module, SinusoidalEncoding):
         return module
     kind = "its codes are learned" if isinstance(module, LearnedEncoding) else "it adds no codes"

@@ -68,10 +68,10 @@ def decompose_residual(look: RecordedRun, stack: str = "decoder", layers: int | 
     if look.require(place.position_tap)[0].axes:
         found[place.position_tap] = look.tensor(place.position_tap)
     for layer in range(layers):
-        for part in place.parts:
+        for part in place.sublayers:
             found |= dict(_added(look, place, layer, part))
-            if not place.is_pre:
-                _through_norm(found, place.around(layer, part).norm)
+            if not place.pre_norm:
+                _through_norm(found, place.sublayer_norm(layer, part))
     values = torch.stack(list(found.values())).numpy()
     axes = (Axis("part", tuple(found)), stream.axes[0], stream.axes[1])
     parts = LabelledArray(f"{stack}.contributions", values, axes, "–", f"what each part gave to {end}")
@@ -120,7 +120,7 @@ def part_names(look: RecordedRun, stack: str) -> list[str]:
     names = [place.token_tap, place.position_tap]
     for layer in range(len(place.blocks)):
         names += [
-            f"{stack}.{layer}.{part}.{'head_output' if 'attention' in part else 'output'}" for part in place.parts
+            f"{stack}.{layer}.{part}.{'head_output' if 'attention' in part else 'output'}" for part in place.sublayers
         ]
         names += [f"{stack}.{layer}.residual.input"]
     return [*names, f"{stack}.{len(place.blocks) - 1}.residual.output"]

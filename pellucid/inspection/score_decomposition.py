@@ -7,8 +7,8 @@ at its measured scale this is a sum, so is each query and each key, and a score 
 
 (the query's part first). The norm's shift and the projections' biases belong to content. Deeper layers read a stream in
 which attention has mixed content and positions of all tokens: there is no such split. Rotary positions add nothing:
-they turn, so that a score is a function of the distance; `scores_by_offset` draws it. ALiBi's bias is a part of its own, in
-any layer.
+they turn, so that a score is a function of the distance; `scores_by_offset` draws it. ALiBi's bias is a part of its
+own, in any layer.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ from pellucid.inspection.recorded_run import WITHOUT_POSITIONS, RecordedRun
 from pellucid.inspection.structure import AttentionSite
 from pellucid.layers.rotary import Rotary
 
-__all__ = ["FOUR_PARTS", "ScoreDecomposition", "explained_variance", "score_parts", "scores_by_offset"]
+__all__ = ["FOUR_PARTS", "ScoreDecomposition", "decompose_scores", "explained_variance", "scores_by_offset"]
 
 FOUR_PARTS = ("content_content", "content_position", "position_content", "position_position")
 
@@ -52,7 +52,7 @@ class ScoreDecomposition(NamedTuple):
         return float(numpy.abs(total - self.scores.values)[there].max(initial=0.0))
 
 
-def score_parts(look: RecordedRun, attention: str) -> ScoreDecomposition:
+def decompose_scores(look: RecordedRun, attention: str) -> ScoreDecomposition:
     """Split the scores of an attention into what content and what positions give.
 
     Args:
@@ -79,7 +79,7 @@ def score_parts(look: RecordedRun, attention: str) -> ScoreDecomposition:
         ours, theirs = name.split("_")
         key = keys[theirs].repeat_interleave(module.n_heads // module.n_kv_heads, dim=0)
         found[name] = queries[ours] @ key.transpose(-1, -2) * module.d_head**-0.5
-    first = "norm, at its measured scale, " if look.stack(where.stack).is_pre else ""
+    first = "norm, at its measured scale, " if look.stack(where.stack).pre_norm else ""
     note = f"exact: {first}and projections are linear; the norm's shift and all biases count as content"
     return ScoreDecomposition(_labelled(scores, found), scores, note)
 
@@ -158,7 +158,7 @@ def _undefined(look: RecordedRun, where: AttentionSite) -> str:
         return (
             "rotary positions turn queries and keys, they add nothing; `scores_by_offset` shows the score by distance"
         )
-    if where.part == "cross_attention":
+    if where.sublayer == "cross_attention":
         return "it reads streams in which earlier attention has mixed content and positions"
     if where.layer:
         return "only the first layer reads embeddings; after it attention has mixed content and positions of all tokens"
@@ -172,9 +172,9 @@ def _content_and_position(look: RecordedRun, where: AttentionSite) -> tuple[Tens
     """Return both parts of what the first layer's attention reads, float64 [seq d_model]."""
     stack = look.stack(where.stack)
     content, position = look.tensor(stack.token_tap), look.tensor(stack.position_tap)
-    if not stack.is_pre:
+    if not stack.pre_norm:
         return content, position
-    norm = freeze_norm(stack.around(0, where.part).norm, content + position)  # type: ignore[arg-type]
+    norm = freeze_norm(stack.sublayer_norm(0, where.sublayer), content + position)
     return norm.apply(content) + norm.shift, norm.apply(position)
 
 

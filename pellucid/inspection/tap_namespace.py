@@ -9,7 +9,7 @@ from pellucid.errors import UserError
 from pellucid.inspection.attention import mask
 from pellucid.inspection.labelled_array import LabelledArray
 from pellucid.inspection.recorded_run import RecordedRun
-from pellucid.inspection.score_decomposition import score_parts
+from pellucid.inspection.score_decomposition import decompose_scores
 
 __all__ = ["Branch", "Head", "HeadScores", "Heads"]
 
@@ -138,7 +138,7 @@ class HeadScores(LabelledArray):
         Raises:
             UserError: where the split is not defined, with the reason.
         """
-        return {name: part[self.head] for name, part in score_parts(self.look, self.attention).parts.items()}
+        return {name: part[self.head] for name, part in decompose_scores(self.look, self.attention).parts.items()}
 
     def __dir__(self) -> list[str]:
         try:

@@ -1,62 +1,24 @@
-"""The tokens of a text as a model reads them, for people."""
+"""The tokens of a text as a model reads them, in a form that people can read."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-__all__ = ["PieceLike", "PieceSource", "Token", "labels", "padding", "tokens_of"]
+from pellucid.tokenizers import LanguageTokenizer, Piece
 
-
-class PieceLike(Protocol):
-    """One id as it stands in a text."""
-
-    @property
-    def id(self) -> int:
-        """The id."""
-        ...
-
-    @property
-    def bytes(self) -> bytes:
-        """What it adds to the text."""
-        ...
-
-    @property
-    def start(self) -> int:
-        """First character."""
-        ...
-
-    @property
-    def end(self) -> int:
-        """Character after the last."""
-        ...
-
-    @property
-    def display(self) -> str:
-        """For people."""
-        ...
-
-
-class PieceSource(Protocol):
-    """A tokenizer, as far as tokens are shown."""
-
-    def __hash__(self) -> int:
-        """Return a number that tells it from others."""
-        ...
-
-    def pieces_from_ids(self, ids: Sequence[int], /) -> Sequence[PieceLike]:
-        """Return the pieces of ids with their bytes and offsets."""
-        ...
+__all__ = ["Token", "labels", "padding", "tokens_of"]
 
 
 class Token(NamedTuple):
     """One token of a text.
 
     Attributes:
-        position: where it stands, from 0.
-        bytes: what it adds to the text in UTF-8, maybe a part of a character; nothing for a special one.
-        display: for people: `▁` for a space, `水⟨E6⟩` for the byte E6 of a 水, `⟨end⟩` for a special one.
+        position: from 0.
+        id: in the vocabulary.
+        bytes: the UTF-8 that it adds to the text, possibly a part of a character; empty for a special token.
+        display: readable form: `▁` for a space, `水⟨E6⟩` for the byte E6 of 水, `⟨end⟩` for a special token.
         offsets: the characters of the text that it covers, end excluded.
         special: whether it stands for no text: start, end, a placeholder, padding.
-        padding: whether it only fills a batch up; nobody looks at it.
+        padding: whether it pads a batch; attention ignores it.
     """
 
     position: int
@@ -68,28 +30,28 @@ class Token(NamedTuple):
     padding: bool = False
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON has it; the bytes as hexadecimal digits."""
+        """Convert to JSON types; the bytes as hexadecimal digits."""
         return {**self._asdict(), "bytes": self.bytes.hex(), "offsets": list(self.offsets)}
 
 
-def tokens_of(tokenizer: PieceSource, ids: Sequence[int]) -> tuple[Token, ...]:
-    """Return the tokens of ids, special ones included."""
+def tokens_of(tokenizer: LanguageTokenizer, ids: Sequence[int]) -> tuple[Token, ...]:
+    """Describe the tokens of ids, special tokens included."""
     return tuple(
-        Token(i, piece.id, piece.bytes, piece.display, (piece.start, piece.end), not piece.bytes and _named(piece))
+        Token(i, piece.id, piece.bytes, piece.display, (piece.start, piece.end), not piece.bytes and _is_named(piece))
         for i, piece in enumerate(tokenizer.pieces_from_ids(ids))
     )
 
 
 def padding(pad_id: int, start: int, count: int) -> tuple[Token, ...]:
-    """Return tokens that fill a row up from position `start`."""
+    """Describe `count` padding tokens from position `start`."""
     return tuple(Token(start + i, pad_id, b"", "⟨pad⟩", (0, 0), True, True) for i in range(count))
 
 
 def labels(tokens: Sequence[Token]) -> tuple[str, ...]:
-    """Return what the tokens are called along an axis."""
+    """Label the entries of an axis by tokens."""
     return tuple(token.display for token in tokens)
 
 
-def _named(piece: PieceLike) -> bool:
-    """Tell a special token, shown as ⟨end⟩, from a piece that happens to add nothing (the space before a text)."""
+def _is_named(piece: Piece) -> bool:
+    """Tell a special token, displayed as ⟨end⟩, from a piece that adds no text (the space before a text)."""
     return piece.display.startswith("⟨") or piece.display.startswith("<")

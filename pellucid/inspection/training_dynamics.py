@@ -13,7 +13,7 @@ from pellucid.errors import UserError
 from pellucid.inspection.labelled_array import Axis, LabelledArray
 from pellucid.inspection.look import Look
 from pellucid.inspection.recorded_run import EncodedText
-from pellucid.inspection.tap_table import chosen_names
+from pellucid.inspection.taps import select_taps
 from pellucid.loading import load
 from pellucid.storage.checkpoints import checkpoint_step, list_checkpoints
 from pellucid.storage.tensors import read_tensors
@@ -68,7 +68,7 @@ def look_across_checkpoints(
             hint="Train with a larger training.keep_checkpoints: a run keeps its last ones only.",
         )
     asked = load(folder, device="cpu", precision="float32")
-    chosen_names(asked.model, what)
+    select_taps(asked.model, what)
     is_translator = "source_tokenizer" in vars(asked)
     if target is not None and not is_translator:
         raise UserError("only translators have a target", where="target")

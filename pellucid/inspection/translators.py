@@ -11,10 +11,10 @@ from pellucid.generation.beam import Hypothesis, beam_search
 from pellucid.generation.constraints import Constraints
 from pellucid.generation.placeholders import has_all_placeholders
 from pellucid.generation.text_splitting import Part
-from pellucid.inspection.labelled_array import LabelledArray
+from pellucid.inspection.labelled_array import Array, LabelledArray
 from pellucid.inspection.look import Look, LookBatch
-from pellucid.inspection.recorded_run import EncodedText, InspectedModel, labelled_rows
-from pellucid.inspection.recording import Edit, ModelInput, Recording, editing_tap, record
+from pellucid.inspection.recorded_run import EncodedText, InspectedModel, label_rows
+from pellucid.inspection.recording import Edit, ModelInput, editing_tap, record
 from pellucid.inspection.stepwise import join_steps, record_steps
 from pellucid.inspection.what_if import WhatIf
 from pellucid.plurals import pluralize
@@ -95,7 +95,7 @@ def look_at_translator(
     inspected = inspected_model(translator)
     recording = record(translator.model, ModelInput([w.source for w in rows], [w.target for w in rows]), what)
     if isinstance(text, str):
-        return labelled_rows(Look, inspected, rows, recording)[0]
+        return label_rows(Look, inspected, rows, recording)[0]
     return LookBatch(inspected, rows, recording)
 
 
@@ -128,14 +128,13 @@ def look_by_step(
     rows = [read(translator, text, target)]
     inspected = inspected_model(translator)
     steps = record_steps(translator.model, ModelInput([rows[0].source], [rows[0].target]), what)
-    lines = {name: "" for step in steps for name in step.arrays}
-    whole = labelled_rows(Look, inspected, rows, Recording(join_steps(steps), lines))[0]
+    whole = label_rows(Look, inspected, rows, join_steps(steps))[0]
     return whole, [numbers_of_step(whole, step, i) for i, step in enumerate(steps)]
 
 
-def numbers_of_step(whole: Look, step: Recording, number: int) -> dict[str, LabelledArray]:
+def numbers_of_step(whole: Look, step: Mapping[str, Array], number: int) -> dict[str, LabelledArray]:
     """Return what one step made, out of the look that was stitched together: its query, and the keys there were."""
-    names = [name for name in step.arrays if name.startswith(("decoder.", "logits"))]
+    names = [name for name in step if name.startswith(("decoder.", "logits"))]
     return {name: _step_of(whole.arrays[name], number) for name in names}
 
 

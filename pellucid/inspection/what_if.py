@@ -17,10 +17,10 @@ from pellucid.errors import UserError, did_you_mean
 from pellucid.inspection.effect import Effect
 from pellucid.inspection.labelled_array import LabelledArray
 from pellucid.inspection.look import Look
-from pellucid.inspection.recorded_run import WITHOUT_POSITIONS, EncodedText, InspectedModel, labelled_rows, token_side
+from pellucid.inspection.recorded_run import WITHOUT_POSITIONS, EncodedText, InspectedModel, label_rows, token_side
 from pellucid.inspection.recording import Edit, ModelInput, record
 from pellucid.inspection.structure import AttentionSite, attentions, find_attention, stacks
-from pellucid.inspection.tap_table import tap_names
+from pellucid.inspection.taps import tap_names
 from pellucid.inspection.tokens import tokens_of
 from pellucid.layers.positions import AlibiBias
 from pellucid.layers.rotary import Rotary
@@ -262,7 +262,7 @@ class WhatIf:
     ) -> Look:
         given = ModelInput([encoded.source] if encoded.source else [], [encoded.target])
         recording = record(self.inspected.model, given, names, edits)
-        return labelled_rows(Look, self.inspected, [encoded], recording, words)[0]
+        return label_rows(Look, self.inspected, [encoded], recording, words)[0]
 
     def _composed(self, changes: Sequence[tuple[str, Edit]]) -> dict[str, Edit]:
         """Return one edit a tap; several of the same tap are made one after the other."""

@@ -8,10 +8,10 @@ import torch
 
 from pellucid.errors import UserError
 from pellucid.inspection.labelled_array import Array, Axis, LabelledArray, numbered_axis
-from pellucid.inspection.logit_lens import residual_streams
 from pellucid.inspection.look import Look
 from pellucid.inspection.recorded_run import InspectedModel
-from pellucid.inspection.structure import stack
+from pellucid.inspection.residual_streams import residual_streams
+from pellucid.inspection.structure import find_stack
 from pellucid.plurals import pluralize
 
 __all__ = [
@@ -54,7 +54,7 @@ def embedding_neighbours(
         count: how many.
         stack_name: whose embedding matrix: encoder or decoder.
     """
-    rows = stack(inspected.model, stack_name).embedding.weight.detach().double().cpu()
+    rows = find_stack(inspected.model, stack_name).embedding.weight.detach().double().cpu()
     if not 0 <= token < len(rows):
         raise UserError(f"id {token} is not in the vocabulary of {len(rows)} ids", where="token")
     rows = torch.nn.functional.normalize(rows, dim=-1)
@@ -88,7 +88,7 @@ def occurrences(look_at: LookAt, texts: Sequence[str], word: str, stack_name: st
         if not starts:
             continue
         look = look_at(text)
-        states = residual_streams(look, stack_name)[0].values
+        states = residual_streams(look, stack_name).values
         tokens = look.tokens_on(look.stack(stack_name).side)
         for start in starts:
             end = start + len(word)
@@ -206,7 +206,7 @@ def embedding_map(
         ids: the tokens.
         stack_name: whose embedding matrix.
     """
-    rows = stack(inspected.model, stack_name).embedding.weight.detach().double().cpu()[list(ids)]
+    rows = find_stack(inspected.model, stack_name).embedding.weight.detach().double().cpu()[list(ids)]
     rows = rows - rows.mean(0)
     u, s, _ = torch.linalg.svd(rows, full_matrices=False)
     places = (u[:, :2] * s[:2]).numpy()

@@ -9,12 +9,31 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from pellucid.errors import ShapeError
-from pellucid.layers.taps import Tap, keep
+from pellucid.layers.taps import Tap, TapInfo, keep
 
-__all__ = ["Attention", "HeadConfig", "KeyValue", "attend"]
+__all__ = ["ATTENTION_TAPS", "Attention", "HeadConfig", "KeyValue", "attend"]
 
 Rotate = Callable[[Tensor, Tensor], Tensor]
 ScoreBias = Callable[[Tensor, Tensor], Tensor | None]
+
+ATTEND_TAPS = (
+    TapInfo("scores", "query · key / √d_head plus the bias, before the mask", "batch heads query key", "nats"),
+    TapInfo(
+        "weights",
+        "softmax of the scores; each row sums to 1, or to 0 where the mask allows nothing",
+        "batch heads query key",
+        "share",
+    ),
+    TapInfo("head_output", "sum of the values, weighted", "batch heads query d_head"),
+)
+ATTENTION_TAPS = (
+    TapInfo("key", "projected (and normalised), before rotation by position", "batch kv_heads key d_head"),
+    TapInfo("value", "projected", "batch kv_heads key d_head"),
+    TapInfo("query", "projected (and normalised), before rotation by position", "batch heads query d_head"),
+    *ATTEND_TAPS,
+    TapInfo("output", "added to the residual stream", "batch query d_model"),
+)
+"""In the order of a forward pass."""
 
 
 class KeyValue(NamedTuple):
@@ -63,10 +82,7 @@ def attend(
         bias: added to the scores (ALiBi).
         dropout: share of the weights dropped.
 
-    Taps:
-        scores: how well a key matches a query, before the mask, [batch heads query key]; nats.
-        weights: after the softmax, each row sums to 1 or (nothing allowed) to 0, [batch heads query key]; share.
-        head_output: weighted sum of the values, [batch heads query d_head].
+    Taps: `ATTEND_TAPS`.
 
     Raises:
         ShapeError: if key and value differ in length, or the heads do not divide.
@@ -113,12 +129,7 @@ class Attention(nn.Module):
         turn: what is done to queries and keys by their positions (`Rotary`, or `no_rotation`).
         score_bias: what is added to the scores by positions (`AlibiBias`, or `no_bias`).
 
-    Taps:
-        query: as projected (and normalised), before it is turned by its position, [batch heads query d_head].
-        key: as projected (and normalised), before it is turned by its position, [batch kv_heads key d_head].
-        value: as projected, [batch kv_heads key d_head].
-        scores, weights, head_output: those of `attend`.
-        output: what is added to the residual stream, [batch query d_model].
+    Taps: `ATTENTION_TAPS`.
 
     Source:
         Vaswani et al. 2017, §3.2.2.

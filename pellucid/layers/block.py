@@ -6,10 +6,20 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from pellucid.layers.attention import Attention, KeyValue
-from pellucid.layers.taps import Tap, keep, scoped
+from pellucid.layers.attention import ATTENTION_TAPS, Attention, KeyValue
+from pellucid.layers.feed_forward import FEED_FORWARD_TAPS
+from pellucid.layers.taps import Tap, TapInfo, keep, scope_taps, scoped
 
-__all__ = ["DecoderBlock", "PostNorm", "PreNorm", "SelfAttentionBlock", "cast_for_matmul", "no_cache"]
+__all__ = [
+    "DECODER_BLOCK_TAPS",
+    "SELF_ATTENTION_BLOCK_TAPS",
+    "DecoderBlock",
+    "PostNorm",
+    "PreNorm",
+    "SelfAttentionBlock",
+    "cast_for_matmul",
+    "no_cache",
+]
 
 Sublayer = Callable[[Tensor], Tensor]
 
@@ -22,6 +32,24 @@ def cast_for_matmul(x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch
     """
     kind = x.device.type
     return x.to(torch.get_autocast_dtype(kind)) if torch.is_autocast_enabled(kind) else x
+
+
+_FIRST_TAPS = (
+    TapInfo("residual.input", "residual stream before the block", "batch query d_model"),
+    *scope_taps("self_attention", ATTENTION_TAPS),
+    TapInfo("residual.after_self_attention", "residual stream after self-attention", "batch query d_model"),
+)
+_LAST_TAPS = (
+    *scope_taps("feed_forward", FEED_FORWARD_TAPS),
+    TapInfo("residual.output", "residual stream after the block", "batch query d_model"),
+)
+SELF_ATTENTION_BLOCK_TAPS = (*_FIRST_TAPS, *_LAST_TAPS)
+DECODER_BLOCK_TAPS = (
+    *_FIRST_TAPS,
+    *scope_taps("cross_attention", ATTENTION_TAPS),
+    TapInfo("residual.after_cross_attention", "residual stream after cross-attention", "batch query d_model"),
+    *_LAST_TAPS,
+)
 
 
 class PreNorm(nn.Module):
@@ -64,11 +92,7 @@ def no_cache(key_value: KeyValue) -> KeyValue:
 class SelfAttentionBlock(nn.Module):
     """Self-attention, then feed-forward, each around the residual stream: of an encoder, or of a decoder-only model.
 
-    Taps:
-        residual.input: the stream as it comes in, [batch query d_model].
-        residual.after_self_attention: the stream with what self-attention added, [batch query d_model].
-        residual.output: the stream as it goes out, [batch query d_model].
-        self_attention.*, feed_forward.*: those of the parts.
+    Taps: `SELF_ATTENTION_BLOCK_TAPS`.
     """
 
     def __init__(self, self_attention: Attention, feed_forward: nn.Module, residual: Callable[[], PreNorm]) -> None:
@@ -105,12 +129,7 @@ class SelfAttentionBlock(nn.Module):
 class DecoderBlock(nn.Module):
     """Self-attention, cross-attention, feed-forward, each around the residual stream.
 
-    Taps:
-        residual.input: the stream as it comes in, [batch query d_model].
-        residual.after_self_attention: the stream with what self-attention added, [batch query d_model].
-        residual.after_cross_attention: the stream with what cross-attention added, [batch query d_model].
-        residual.output: the stream as it goes out, [batch query d_model].
-        self_attention.*, cross_attention.*, feed_forward.*: those of the parts.
+    Taps: `DECODER_BLOCK_TAPS`.
     """
 
     def __init__(

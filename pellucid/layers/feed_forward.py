@@ -4,17 +4,20 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from pellucid.layers.taps import Tap, keep
+from pellucid.layers.taps import Tap, TapInfo, keep
 
-__all__ = ["FEED_FORWARDS", "FeedForward", "GatedFeedForward"]
+__all__ = ["FEED_FORWARDS", "FEED_FORWARD_TAPS", "FeedForward", "GatedFeedForward"]
+
+FEED_FORWARD_TAPS = (
+    TapInfo("hidden", "after the activation, or after the gate", "batch query d_ff"),
+    TapInfo("output", "added to the residual stream", "batch query d_model"),
+)
 
 
 class FeedForward(nn.Module):
     """Widen, bend, down_projection: activation(x W₁ + b₁) W₂ + b₂.
 
-    Taps:
-        hidden: after the activation, [batch query d_ff].
-        output: what is added to the residual stream, [batch query d_model].
+    Taps: `FEED_FORWARD_TAPS`.
 
     Source:
         Vaswani et al. 2017, eq. 2 (ReLU); Hendrycks & Gimpel 2016 (GELU, and its approximation by tanh).
@@ -35,9 +38,7 @@ class FeedForward(nn.Module):
 class GatedFeedForward(nn.Module):
     """SwiGLU: (silu(x W_gate) ⊙ x W₁) W₂.
 
-    Taps:
-        hidden: after the gate, [batch query d_ff].
-        output: what is added to the residual stream, [batch query d_model].
+    Taps: `FEED_FORWARD_TAPS`.
 
     Source:
         Shazeer 2020, eq. 6.

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 from functools import partial
-from typing import cast
+from typing import ClassVar, cast
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from pellucid.layers.attention import Attention, HeadConfig
-from pellucid.layers.block import PostNorm, PreNorm, SelfAttentionBlock
+from pellucid.layers.block import SELF_ATTENTION_BLOCK_TAPS, PostNorm, PreNorm, SelfAttentionBlock
 from pellucid.layers.embeddings import TokenEmbedding
 from pellucid.layers.feed_forward import FEED_FORWARDS
 from pellucid.layers.masks import causal, not_padding
@@ -17,10 +17,18 @@ from pellucid.layers.norms import NORMS, RMSNorm
 from pellucid.layers.positions import AlibiBias, LearnedEncoding, NoEncoding, SinusoidalEncoding, no_bias
 from pellucid.layers.rotary import Rotary, no_rotation, rotary_frequencies, scaled_frequencies
 from pellucid.layers.sequence_cache import SequenceCache
-from pellucid.layers.taps import Tap, keep, scoped
+from pellucid.layers.taps import Tap, TapInfo, keep, scope_taps, scoped
 from pellucid.models.decoder_only_config import DecoderOnlyConfig
 
-__all__ = ["DecoderOnly"]
+__all__ = ["DECODER_ONLY_TAPS", "DecoderOnly"]
+
+DECODER_ONLY_TAPS = (
+    TapInfo("embedding.token", "embeddings of the tokens, scaled", "batch query d_model"),
+    TapInfo("embedding.position", "added by position; a single 0 if nothing is", "query d_model"),
+    *scope_taps("decoder.N", SELF_ATTENTION_BLOCK_TAPS),
+    TapInfo("decoder.output", "the residual stream after the last norm", "batch query d_model"),
+    TapInfo("logits", "score of each token to come next, before the softmax", "batch query vocab_size", "nats"),
+)
 
 
 class DecoderOnly(nn.Module):
@@ -31,16 +39,13 @@ class DecoderOnly(nn.Module):
         vocab_size: rows of the embedding and of the output.
         pad_id: the id that fills short sequences up, which nobody looks at; None if every id is a token.
 
-    Taps:
-        embedding.token: rows of the tokens, scaled, [batch query d_model].
-        embedding.position: what is added to them by position (a single 0 if nothing is), [query d_model].
-        decoder.N.*: those of the blocks.
-        decoder.output: the stream after its last norm, [batch query d_model].
-        logits: score of each token to come next, before the softmax, [batch query vocab_size]; nats.
+    Taps: `DECODER_ONLY_TAPS`.
 
     Source:
         Radford et al. 2019 (GPT-2), §2.3; Touvron et al. 2023 (Llama), §2.2.
     """
+
+    taps: ClassVar = DECODER_ONLY_TAPS
 
     def __init__(self, config: DecoderOnlyConfig, vocab_size: int, pad_id: int | None) -> None:
         super().__init__()

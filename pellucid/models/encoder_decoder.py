@@ -1,7 +1,7 @@
 """The encoder–decoder Transformer: a source sentence in, a distribution over the next target token out."""
 
 from collections.abc import Iterator
-from typing import NamedTuple, cast
+from typing import ClassVar, NamedTuple, cast
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -9,7 +9,15 @@ from torch import Tensor, nn
 
 from pellucid.errors import UserError
 from pellucid.layers.attention import Attention, HeadConfig, KeyValue
-from pellucid.layers.block import DecoderBlock, PostNorm, PreNorm, SelfAttentionBlock, cast_for_matmul
+from pellucid.layers.block import (
+    DECODER_BLOCK_TAPS,
+    SELF_ATTENTION_BLOCK_TAPS,
+    DecoderBlock,
+    PostNorm,
+    PreNorm,
+    SelfAttentionBlock,
+    cast_for_matmul,
+)
 from pellucid.layers.cache import DecoderCache
 from pellucid.layers.embeddings import TokenEmbedding
 from pellucid.layers.feed_forward import FEED_FORWARDS
@@ -17,10 +25,10 @@ from pellucid.layers.masks import causal, not_padding
 from pellucid.layers.norms import NORMS
 from pellucid.layers.positions import AlibiBias, LearnedEncoding, NoEncoding, SinusoidalEncoding, no_bias
 from pellucid.layers.rotary import Rotary, no_rotation, rotary_frequencies
-from pellucid.layers.taps import Tap, keep, scoped
+from pellucid.layers.taps import Tap, TapInfo, keep, scope_taps, scoped
 from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
 
-__all__ = ["EncoderDecoder", "Memory"]
+__all__ = ["ENCODER_DECODER_TAPS", "EncoderDecoder", "Memory"]
 
 
 class Memory(NamedTuple):
@@ -29,6 +37,19 @@ class Memory(NamedTuple):
     states: Float[Tensor, "batch source d_model"]
     may_attend: Bool[Tensor, "batch 1 1 source"]
     positions: Int[Tensor, " source"]
+
+
+ENCODER_DECODER_TAPS = (
+    TapInfo("embedding.source", "embeddings of the source tokens, scaled", "batch source d_model"),
+    TapInfo("embedding.source_position", "added by position; a single 0 if nothing is", "source d_model"),
+    *scope_taps("encoder.N", SELF_ATTENTION_BLOCK_TAPS),
+    TapInfo("encoder.output", "the encoder's residual stream after its last norm", "batch source d_model"),
+    TapInfo("embedding.target", "embeddings of the target tokens, scaled", "batch target d_model"),
+    TapInfo("embedding.target_position", "added by position; a single 0 if nothing is", "target d_model"),
+    *scope_taps("decoder.N", DECODER_BLOCK_TAPS),
+    TapInfo("decoder.output", "the decoder's residual stream after its last norm", "batch target d_model"),
+    TapInfo("logits", "score of each token to come next, before the softmax", "batch target vocab_size", "nats"),
+)
 
 
 class EncoderDecoder(nn.Module):
@@ -40,15 +61,7 @@ class EncoderDecoder(nn.Module):
         target_vocab_size: rows of the target embedding and of the output.
         pad_id: the id that fills short sentences up; nobody looks at it.
 
-    Taps:
-        embedding.source: rows of the source tokens, scaled, [batch source d_model].
-        embedding.source_position: what is added to them by position (a single 0 if nothing is), [source d_model].
-        embedding.target: rows of the target tokens, scaled, [batch target d_model].
-        embedding.target_position: what is added to them by position (a single 0 if nothing is), [target d_model].
-        encoder.N.*, decoder.N.*: those of the blocks.
-        encoder.output: the encoder's stream after its last norm, [batch source d_model].
-        decoder.output: the decoder's stream after its last norm, [batch target d_model].
-        logits: score of each token to come next, before the softmax, [batch target vocab_size]; nats.
+    Taps: `ENCODER_DECODER_TAPS`.
 
     Raises:
         UserError: if one matrix shall serve two vocabularies of different sizes.
@@ -56,6 +69,8 @@ class EncoderDecoder(nn.Module):
     Source:
         Vaswani et al. 2017.
     """
+
+    taps: ClassVar = ENCODER_DECODER_TAPS
 
     def __init__(
         self, config: EncoderDecoderConfig, source_vocab_size: int, target_vocab_size: int, pad_id: int

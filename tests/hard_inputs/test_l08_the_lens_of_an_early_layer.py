@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from pellucid.inspection.logit_lens import layer_logits
+from pellucid.inspection.lens import layer_logits
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.models.decoder_only_config import DecoderOnlyConfig
 from tests.generation.small_language_model import small_language_model

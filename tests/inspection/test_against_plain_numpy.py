@@ -13,8 +13,12 @@ import numpy
 import pytest
 import torch
 
+from pellucid.inspection.attention import weighted_values
 from pellucid.inspection.labelled_array import Array
+from pellucid.inspection.lens import logit_lens
 from pellucid.inspection.look import Look
+from pellucid.inspection.residual_decomposition import decompose_residual, direct_logit_attribution
+from pellucid.inspection.score_decomposition import decompose_scores, scores_by_offset
 from tests.generation.small_language_model import small_language_model
 from tests.inspection.conftest import TARGET, TEXT, translator_of
 
@@ -169,7 +173,7 @@ def streams_of_language_model(w: Parts, look: Look) -> list[Parts]:
 
 def assert_parts(look: Look, stack: str, residual_streams: list[Parts]) -> None:
     for layers, expected in enumerate(residual_streams):
-        given = look.decompose_residual(stack, layers)
+        given = decompose_residual(look, stack, layers)
         assert set(given.parts.labels("part")) == set(expected)
         for name, values in expected.items():
             numpy.testing.assert_allclose(given.parts.at(part=name).values, values, atol=CLOSE, err_msg=name)
@@ -180,10 +184,10 @@ def assert_read_out(look: Look, logits: list[Array]) -> None:
     """Compare lens and logits with what each layer says."""
     next_tokens = list(look.encoded.next_tokens)
     numpy.testing.assert_allclose(look.logits.values, logits[-1], atol=5 * CLOSE)
-    found = look.lens()
+    found = logit_lens(look)
     for layer, expected in enumerate(logits):
         log_probs = log_softmax(expected)
-        ours = found.next_tokens.values[layer][: len(next_tokens)]
+        ours = found.next_log_probs.values[layer][: len(next_tokens)]
         numpy.testing.assert_allclose(ours, log_probs[range(len(next_tokens)), next_tokens], atol=5 * CLOSE)
         numpy.testing.assert_allclose(found.top_log_probs.values[layer, :, 0], log_probs.max(-1), atol=5 * CLOSE)
         entropy = -(numpy.exp(log_probs) * log_probs).sum(-1)
@@ -202,7 +206,7 @@ def test_lens_and_effects_of_a_post_norm_translator(weights_and_look_of_a_transl
     _, decoder = streams_of_translator(w, look)
     rows = w["output_embedding.weight"]
     assert_read_out(look, [whole(parts) @ rows.T for parts in decoder])
-    effect = look.direct_logit_attribution()
+    effect = direct_logit_attribution(look)
     for name, values in decoder[-1].items():
         expected = (values * rows[list(look.encoded.next_tokens)]).sum(-1)
         numpy.testing.assert_allclose(effect.at(part=name).values, expected, atol=5 * CLOSE, err_msg=name)
@@ -220,7 +224,7 @@ def test_score_parts_of_a_post_norm_translator(weights_and_look_of_a_translator:
             }
             for part in ("query", "key")
         )
-        parts = look.score_parts(name).parts
+        parts = decompose_scores(look, name).parts
         total = numpy.zeros(look[f"{name}.scores"].shape)
         for ours in query:
             for theirs in key:
@@ -243,7 +247,7 @@ def test_lens_and_effects_of_a_pre_norm_language_model(
     gain, rows = w["decoder_norm.weight"], w["embedding.weight"]
     assert_read_out(look, [whole(parts) / rms(whole(parts)) * gain @ rows.T for parts in residual_streams])
     next_tokens = list(look.encoded.next_tokens)
-    effect = look.direct_logit_attribution()
+    effect = direct_logit_attribution(look)
     for name, values in residual_streams[-1].items():
         expected = ((values / rms(whole(residual_streams[-1])) * gain)[: len(next_tokens)] * rows[next_tokens]).sum(-1)
         numpy.testing.assert_allclose(effect.at(part=name).values, expected, atol=5 * CLOSE, err_msg=name)
@@ -251,7 +255,6 @@ def test_lens_and_effects_of_a_pre_norm_language_model(
 
 
 def test_rotary_scores_by_distance(weights_and_look_of_a_language_model: tuple[Parts, Look]) -> None:
-    from pellucid.inspection.score_decomposition import scores_by_offset
 
     w, look = weights_and_look_of_a_language_model
     first = streams_of_language_model(w, look)[0]["embedding.token"]
@@ -266,6 +269,6 @@ def test_rotary_scores_by_distance(weights_and_look_of_a_language_model: tuple[P
         numpy.testing.assert_allclose(curve.values[:, place], expected, atol=CLOSE)
     numpy.testing.assert_allclose(curve.values[:, 1], look[f"{name}.scores"].values[:, at, of], atol=CLOSE)
     weights = look[f"{name}.weights"].values
-    weighted_values = look.weighted_values(name, at).values
+    mix = weighted_values(look, name, at).values
     values = heads_of(linear(w, f"{name}.value", x), 2)
-    numpy.testing.assert_allclose(weighted_values, weights[:, at, :, None] * values, atol=CLOSE)
+    numpy.testing.assert_allclose(mix, weights[:, at, :, None] * values, atol=CLOSE)

@@ -10,7 +10,8 @@ from pellucid.errors import UserError
 from pellucid.inspection.checks import InexactError
 from pellucid.inspection.language_models import decoder_difference, look_by_step
 from pellucid.inspection.residual_decomposition import direct_logit_attribution
-from pellucid.inspection.score_decomposition import score_parts
+from pellucid.inspection.residual_streams import effective_rank, token_identity
+from pellucid.inspection.score_decomposition import decompose_scores
 from pellucid.inspection.views.pages import page_of
 from pellucid.language_model import LanguageModel
 from tests.generation.small_language_model import imported_language_model, small_language_model
@@ -47,7 +48,7 @@ def test_parts_add_up(model: LanguageModel) -> None:
     own = look.logits.values[numpy.arange(len(next_tokens)), next_tokens]
     numpy.testing.assert_allclose(direct_logit_attribution(look).values.sum(0), own, atol=2e-4)
     if model.model.config.positions in ("learned", "sinusoidal"):
-        assert score_parts(look, "decoder.0.self_attention").error < 1e-4
+        assert decompose_scores(look, "decoder.0.self_attention").error < 1e-4
         assert look.decoder[0].heads[1].scores.position_position.shape == (len(look.target),) * 2
 
 
@@ -129,8 +130,8 @@ def test_a_look_stitched_together_from_steps_keeps_its_promises(positions: str) 
 
 def test_streams_are_read_of_the_only_stack_there_is() -> None:
     look = small_language_model().look("The cat ate")
-    assert look.effective_rank().name.startswith("decoder.")
-    assert look.token_identity().cosine.name.startswith("decoder.")
+    assert effective_rank(look).name.startswith("decoder.")
+    assert token_identity(look).cosine.name.startswith("decoder.")
 
 
 @pytest.mark.parametrize("text", [None, 3, [3], b"cat"])

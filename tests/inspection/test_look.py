@@ -6,6 +6,7 @@ import torch
 
 from pellucid.errors import UserError
 from pellucid.inspection.look import Look
+from pellucid.inspection.residual_decomposition import decompose_residual
 from pellucid.inspection.translators import look_by_step
 from pellucid.translator import Translator
 from tests.inspection.conftest import TARGET, TEXT, translator_of
@@ -148,7 +149,7 @@ def test_a_look_outlives_training_but_derives_nothing_from_other_weights() -> No
         translator.model.target_embedding.weight.mul_(1.0)
     assert look["logits"].values.size
     with pytest.raises(UserError, match="weights have changed"):
-        look.decompose_residual()
+        decompose_residual(look)
 
 
 def test_nothing_to_look_at_is_said(translator: Translator) -> None:

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from pellucid.errors import UserError
+from pellucid.inspection.attention import score_products
 from pellucid.inspection.edit_commands import apply_edits
 from pellucid.inspection.views.catalogue import build_view
 from pellucid.inspection.views.view import ViewRequest
@@ -108,8 +109,8 @@ def test_without_positions_no_view_shows_any() -> None:
     for look in (alibi, rope):
         with pytest.raises(UserError, match="positions were taken away"):
             build_view(ViewRequest(look), "score-parts")
-    score_products = alibi.score_products("encoder.0.self_attention", 1, 2).values.sum(-1)
-    numpy.testing.assert_allclose(score_products, alibi["encoder.0.self_attention.scores"].values[:, 1, 2], atol=1e-6)
+    products = score_products(alibi, "encoder.0.self_attention", 1, 2).values.sum(-1)
+    numpy.testing.assert_allclose(products, alibi["encoder.0.self_attention.scores"].values[:, 1, 2], atol=1e-6)
 
 
 def test_views_of_a_plain_run_refuse_an_edited_one(translator: Translator, tmp_path: Any) -> None:

@@ -12,8 +12,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from pellucid.layers.taps import SelectiveTap
-from pellucid.models.encoder_decoder import EncoderDecoder
+from pellucid.inspection.taps import code_location, tap_names
+from pellucid.layers.taps import SelectiveTap, TapInfo
+from pellucid.models.decoder_only import DECODER_ONLY_TAPS, DecoderOnly
+from pellucid.models.decoder_only_config import DecoderOnlyConfig
+from pellucid.models.encoder_decoder import ENCODER_DECODER_TAPS, EncoderDecoder
+from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
 
 Build = Callable[..., EncoderDecoder]
 
@@ -142,7 +146,7 @@ def test_post_norm_streams_are_the_normalised_sum_of_the_parts(build: Build) -> 
             ("cross_attention", "after_cross_attention"),
             ("feed_forward", "output"),
         ):
-            around = getattr(block, f"around_{part}")
+            around = getattr(block, f"{part}_residual")
             x = around.norm(x + seen[f"decoder.{layer}.{part}.output"])
             assert torch.equal(x, seen[f"decoder.{layer}.residual.{after}"])
 
@@ -180,26 +184,54 @@ def test_the_table_of_taps_is_up_to_date(make_taps: ModuleType) -> None:
     assert make_taps.FILE.read_text(encoding="utf-8") == make_taps.render(), "run: python docs/make_taps.py"
 
 
-def test_the_table_has_every_name_and_no_other(make_taps: ModuleType) -> None:
-    recorded_names = {re.sub(r"\.\d+\.", ".N.", name) for name in make_taps.recorded_taps()}
-    assert set(make_taps.documented_taps()) == recorded_names
+SIZES = {"batch": 3, "heads": 4, "kv_heads": 2, "d_head": 6, "d_model": 24, "d_ff": 40, "vocab_size": 17}
+SMALL: dict[str, Any] = {"d_model": 24, "n_heads": 4, "n_kv_heads": 2, "d_ff": 40, "positions": "sinusoidal"}
 
 
-def test_axes_in_the_table_are_those_of_the_run(make_taps: ModuleType) -> None:
-    """Each axis has a size of its own in that run, so that a wrong or missing name shows."""
-    sizes = {"batch": 3, "heads": 4, "kv_heads": 2, "d_head": 6, "d_model": 24, "d_ff": 40, "vocab_size": 17}
-    documented = make_taps.documented_taps()
-    for name, x in make_taps.recorded_taps().items():
-        line = documented[re.sub(r"\.\d+\.", ".N.", name)]
-        query = 7 if name.startswith("encoder") else 5
-        here = {**sizes, "source": 7, "target": 5, "query": query, "key": 7 if "cross_attention" in name else query}
-        assert [here[axis] for axis in line.axes.split()] == list(x.shape), name
+@torch.no_grad()
+def run_translator() -> dict[str, Tensor]:
+    """Every axis has a size of its own, so that a wrong or missing name of an axis shows."""
+    config = EncoderDecoderConfig(encoder_layers=2, decoder_layers=2, cross_positions="none", **SMALL)
+    seen: dict[str, Tensor] = {}
+    model = EncoderDecoder(config, 17, 17, pad_id=0).eval()
+    model(torch.ones(3, 7, dtype=torch.long), torch.ones(3, 5, dtype=torch.long), seen.setdefault)
+    return seen
 
 
-def test_the_table_of_a_language_model_has_every_name_and_its_axes(make_taps: ModuleType) -> None:
-    sizes = {"batch": 3, "heads": 4, "kv_heads": 2, "d_head": 6, "d_model": 24, "d_ff": 40, "vocab_size": 17}
-    documented, recorded = make_taps.documented_taps_of_language_model(), make_taps.recorded_taps_of_language_model()
-    assert set(documented) == {re.sub(r"\.\d+\.", ".N.", name) for name in recorded}
+@torch.no_grad()
+def run_language_model() -> dict[str, Tensor]:
+    seen: dict[str, Tensor] = {}
+    model = DecoderOnly(DecoderOnlyConfig(n_layers=2, **SMALL), 17, pad_id=0).eval()
+    model(torch.ones(3, 7, dtype=torch.long), seen.setdefault)
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("run", "taps"), [(run_translator, ENCODER_DECODER_TAPS), (run_language_model, DECODER_ONLY_TAPS)]
+)
+def test_declared_taps_are_those_of_a_run_with_their_axes(
+    run: Callable[[], dict[str, Tensor]], taps: tuple[TapInfo, ...]
+) -> None:
+    recorded, declared = run(), {tap.name: tap for tap in taps}
+    assert len(declared) == len(taps)
+    assert set(declared) == {re.sub(r"\.\d+\.", ".N.", name) for name in recorded}
     for name, x in recorded.items():
-        axes = documented[re.sub(r"\.\d+\.", ".N.", name)].axes.split()
-        assert [{**sizes, "query": 7, "key": 7}[axis] for axis in axes] == list(x.shape), name
+        axes = declared[re.sub(r"\.\d+\.", ".N.", name)].axes.split()
+        query = 7 if run is run_language_model or name.startswith("encoder") else 5
+        key = 7 if "cross_attention" in name else query
+        sizes = {**SIZES, "source": 7, "target": 5, "query": query, "key": key}
+        assert [sizes[axis] for axis in axes] == list(x.shape), name
+
+
+@pytest.mark.parametrize("activation", ["relu", "swiglu"])
+def test_every_tap_is_found_in_the_code(activation: str) -> None:
+    translator = EncoderDecoder(EncoderDecoderConfig(**SMALL, activation=activation, cross_positions="none"), 17, 17, 0)
+    language_model = DecoderOnly(DecoderOnlyConfig(**SMALL, activation=activation), 17, 0)
+    for model in (translator, language_model):
+        for name in tap_names(model):
+            file, line = code_location(model, name).split("  ")
+            path, number = file.split(":")
+            assert line in (Path(__file__).parents[2] / path).read_text(encoding="utf-8").splitlines()[int(number) - 1]
+            assert "tap(" in line
+    hidden = code_location(translator, "decoder.1.feed_forward.hidden")
+    assert ("silu" in hidden) == (activation == "swiglu")

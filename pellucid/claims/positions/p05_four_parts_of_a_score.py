@@ -10,7 +10,7 @@ from pellucid.claims.demo_translator import demo_translator
 from pellucid.claims.evidence import Evidence, Figure, exact_values
 from pellucid.claims.rules import Rule, at_most
 from pellucid.claims.texts import ROUNDING_32
-from pellucid.inspection.score_decomposition import ScoreDecomposition, score_parts
+from pellucid.inspection.score_decomposition import ScoreDecomposition, decompose_scores
 
 __all__ = ["CLAIM", "measure"]
 
@@ -39,7 +39,7 @@ def measure(splits: Iterable[ScoreDecomposition]) -> Evidence:
 def _run(budget: Budget, seed: int) -> Evidence:
     trained = demo_translator(budget.steps, seed)
     looks = (trained.translator.look(pair.source, target=pair.target) for pair in trained.data.test[:20])
-    return measure(score_parts(look, "encoder.0.self_attention") for look in looks)
+    return measure(decompose_scores(look, "encoder.0.self_attention") for look in looks)
 
 
 CLAIM = Claim(

@@ -11,7 +11,7 @@ from pellucid.claims.evidence import Evidence, Figure, difference, mean_over_see
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.texts import SEEDS
 from pellucid.demo.language import DemoPair
-from pellucid.inspection.score_decomposition import FOUR_PARTS, score_parts
+from pellucid.inspection.score_decomposition import FOUR_PARTS, decompose_scores
 from pellucid.translator import Translator
 
 __all__ = ["CLAIM", "measure", "shares_of_variance"]
@@ -22,7 +22,7 @@ def shares_of_variance(translator: Translator, pairs: tuple[DemoPair, ...]) -> t
     total = torch.zeros(())
     for pair in pairs:
         look = translator.look(pair.source, target=pair.target)
-        found = score_parts(look, "encoder.0.self_attention").parts
+        found = decompose_scores(look, "encoder.0.self_attention").parts
         parts = torch.stack([torch.from_numpy(found[part].values) for part in FOUR_PARTS])
         # What is the same for all keys of a query does not pass the softmax.
         total = total + parts.var(-1, unbiased=False).mean(-1)

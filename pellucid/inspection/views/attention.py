@@ -11,7 +11,7 @@ from pellucid.inspection.alignment import alignment
 from pellucid.inspection.attention import keys_for_mass, special_token_weight
 from pellucid.inspection.labelled_array import Array, Axis, LabelledArray
 from pellucid.inspection.look import Look
-from pellucid.inspection.score_decomposition import explained_variance, score_parts, scores_by_offset
+from pellucid.inspection.score_decomposition import decompose_scores, explained_variance, scores_by_offset
 from pellucid.inspection.structure import attentions
 from pellucid.inspection.views.charts import bars, heat_map, lines, links
 from pellucid.inspection.views.view import View, ViewRequest, chosen_head, chosen_layer
@@ -25,7 +25,7 @@ __all__ = ["alignment_view", "attention_view", "links_view", "mass_view", "posit
 def attention_view(request: ViewRequest, stack: str, part: str) -> View:
     """Make the view."""
     look = request.look
-    found = [one for one in attentions(look.model) if (one.stack, one.part) == (stack, part)]
+    found = [one for one in attentions(look.model) if (one.stack, one.sublayer) == (stack, part)]
     if not found:
         raise UserError(f"the model has no {part.replace('_', '-')} in its {stack}", where="--view")
     layer = chosen_layer(request, len(found))
@@ -42,7 +42,7 @@ def attention_view(request: ViewRequest, stack: str, part: str) -> View:
     return View(
         "",
         "",
-        f"{name}, {look.inspected.precision}: each row is a query and sums to 1; a column is a key. Nothing is rescaled.",
+        f"{name}, {look.inspected.precision}: each row is a query and sums to 1, each column is a key; not rescaled.",
         (weights, scores),
         lambda: heat_map(weights, chosen=head, extra=extra, formula=formula),
     )
@@ -104,7 +104,7 @@ def score_parts_view(request: ViewRequest) -> View:
             "here of one token's query for its own key. A line a head."
         )
         return View("", "", reading, (curve,), lambda: lines(curve))
-    parts = score_parts(look, name)
+    parts = decompose_scores(look, name)
     shares = explained_variance(parts, look.mask(name))
     axis = Axis("part", (*(part.replace("_", " · ") for part in parts.parts), "score"))
     values = numpy.stack([*(part.values[head] for part in parts.parts.values()), parts.scores.values[head]])
@@ -146,7 +146,7 @@ def positions_view(request: ViewRequest) -> View:
 
 def _asked_heads(request: ViewRequest) -> list[tuple[int, int]] | None:
     """Return the heads of cross-attention that are meant, all of a layer if only that is given; None if none is."""
-    found = [one for one in attentions(request.look.model) if one.part == "cross_attention"]
+    found = [one for one in attentions(request.look.model) if one.sublayer == "cross_attention"]
     if not found or (request.layer is None and request.head is None):
         return None
     layer = chosen_layer(request, len(found))

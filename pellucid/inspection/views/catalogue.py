@@ -7,7 +7,7 @@ from pathlib import Path
 from torch import nn
 
 from pellucid.errors import UsageError, UserError, did_you_mean
-from pellucid.inspection.tap_table import tap_names
+from pellucid.inspection.taps import tap_names
 from pellucid.inspection.views.attention import (
     alignment_view,
     attention_view,

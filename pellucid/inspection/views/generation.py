@@ -18,7 +18,7 @@ __all__ = ["beam_view", "cache_view", "forcing_view", "over_training_view"]
 
 def cache_view(request: ViewRequest) -> View:
     """Make the view."""
-    held = cache_contents(request.look.model, request.look.run)
+    held = cache_contents(request.look.model, request.look.input)
     used = LabelledArray(
         "cache", numpy.array([one.used for one in held], dtype=numpy.float64),
         (Axis("attention", tuple(one.name for one in held)),), "bytes", "keys and values in the cache",

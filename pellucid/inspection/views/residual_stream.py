@@ -4,8 +4,9 @@ import numpy
 
 from pellucid.inspection.gradients import gradients, saturation
 from pellucid.inspection.labelled_array import LabelledArray
-from pellucid.inspection.logit_lens import effective_rank, lens, token_identity
+from pellucid.inspection.lens import logit_lens
 from pellucid.inspection.residual_decomposition import decompose_residual, direct_logit_attribution
+from pellucid.inspection.residual_streams import effective_rank, token_identity
 from pellucid.inspection.views.charts import bars, heat_map, lines, token_grid
 from pellucid.inspection.views.view import View, ViewRequest, ViewTable, chosen_layer
 
@@ -44,7 +45,7 @@ def effect_view(request: ViewRequest) -> View:
 
 def lens_view(request: ViewRequest) -> View:
     """Make the view."""
-    found = lens(request.look)
+    found = logit_lens(request.look)
     names = request.look.inspected.vocabulary.labels
     tokens = [[names[i] for i in row] for row in found.top.values[..., 0].tolist()]
     best = found.top_log_probs[..., 0]
@@ -54,7 +55,12 @@ def lens_view(request: ViewRequest) -> View:
     )
     reading = "What would be written next if the stream were read out after each layer, through that layer's own norm."
     return View(
-        "", "", reading, (best, found.next_tokens, found.entropy), lambda: token_grid(tokens, best, upwards=True), table
+        "",
+        "",
+        reading,
+        (best, found.next_log_probs, found.entropy),
+        lambda: token_grid(tokens, best, upwards=True),
+        table,
     )
 
 
