@@ -15,7 +15,7 @@ from itertools import islice
 import numpy
 from numba import njit
 
-from pellucid.alignment.aligner import Lexicon, fit_lexicon
+from pellucid.alignment.fitting import Lexicon, fit_lexicon
 from pellucid.corpus.reading import read_pairs
 from pellucid.corpus.words import split_words
 from pellucid.tokenizers import TokenizerConfig, train_tokenizer

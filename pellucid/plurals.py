@@ -1,8 +1,8 @@
-"""Numbers of things, for people: one pair, two pairs."""
+"""Counts with their nouns, for messages: 1 pair, 2 pairs."""
 
 __all__ = ["pluralize"]
 
 
 def pluralize(number: int, noun: str, plural: str = "") -> str:
-    """Return `1 pair`, `0 pairs`, `2,000 pairs`: a number and its noun, which takes an s unless `plural` is given."""
+    """Write a number and its noun: `1 pair`, `0 pairs`, `2,000 pairs`; `plural` is for nouns that do not just add an s."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

@@ -1,13 +1,40 @@
-"""Statistical word alignment: an IBM-2 aligner, its lexicon, and the symmetrisation of two directions."""
+"""Statistical word alignment: IBM model 1 with a diagonal prior, in one direction (a lexicon) or both (an aligner)."""
 
 from typing import TYPE_CHECKING
 
 from pellucid.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from pellucid.alignment.aligner import fit_lexicon
-    from pellucid.alignment.lexicon import Lexicon
+    from pellucid.alignment.aligner import IndexedPairs, WordAligner, WordTranslation, fit_aligner
+    from pellucid.alignment.fitting import FitStep, fit_lexicon
+    from pellucid.alignment.lexicon import FitReport, Lexicon, Link
+    from pellucid.alignment.symmetrisation import Symmetrisation
 
-__all__ = ["Lexicon", "fit_lexicon"]
+__all__ = [
+    "FitReport",
+    "FitStep",
+    "IndexedPairs",
+    "Lexicon",
+    "Link",
+    "Symmetrisation",
+    "WordAligner",
+    "WordTranslation",
+    "fit_aligner",
+    "fit_lexicon",
+]
 
-__getattr__, __dir__ = lazy_names(__name__, {"Lexicon": "lexicon", "fit_lexicon": "aligner"})
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "FitReport": "lexicon",
+        "FitStep": "fitting",
+        "IndexedPairs": "aligner",
+        "Lexicon": "lexicon",
+        "Link": "lexicon",
+        "Symmetrisation": "symmetrisation",
+        "WordAligner": "aligner",
+        "WordTranslation": "aligner",
+        "fit_aligner": "aligner",
+        "fit_lexicon": "fitting",
+    },
+)

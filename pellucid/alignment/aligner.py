@@ -1,151 +1,189 @@
-"""Which word translates which, learnt from sentence pairs alone: IBM model 1 with a prior for the diagonal.
+"""Align the words of parallel text in both directions, learning from the text itself.
 
-Each target token t_j is drawn from one source token s_i or from NULL: p(t | s) = Π_j Σ_i p(i | j) · p(t_j | s_i), where
-p(NULL | j) = p₀ and p(i | j) = (1 − p₀) · exp(−λ·|(i+½)/S − (j+½)/T|) / Z_j. Expectation maximisation shares each
-target token among the source tokens in proportion to that product, and re-estimates p(t | s) from the shares.
+    aligner = fit_aligner([("el perro", "the dog"), ("el gato", "the cat")])
+    links = list(aligner.align())          # for each pair (source position, target position) of the linked words
+    best = list(aligner.translations())    # which word translates which
 
-Plain maximum likelihood lets a rare source word explain whatever rare target words stand in its few sentences ("garbage
-collection"). A Dirichlet prior with a small concentration α makes rows sparse: counts c become exp(ψ(c + α)) instead of
-c (variational Bayes), which takes nearly nothing from a count of 100 and nearly half of a count of 1. On the Spanish
-and English Bible by words, the two directions then agree on 73 % of their links instead of 67 %.
-
-Source:
-    Brown et al. 1993, model 1; Dyer, Chahuneau & Smith 2013 (fast_align), eq. 1; Riley & Gildea 2012, for the prior.
-Differs from source:
-    positions are midpoints, (i+½)/S; λ is given and not re-estimated; NULL's row has no prior.
+Words are runs of letters or digits and single punctuation marks, ignoring case; in scripts without spaces between words
+(Chinese, Japanese, Thai, …) they are single characters.
 """
 
-from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 import numpy
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from pellucid.alignment.em_kernels import ExpectationMaximization, group_by_source
-from pellucid.alignment.lexicon import FitReport, Lexicon, check_prior
+from pellucid.alignment.fitting import MAX_TOKENS, FitStep, fit_lexicon
+from pellucid.alignment.lexicon import Lexicon, Link
+from pellucid.alignment.symmetrisation import SYMMETRISATIONS, Symmetrisation
+from pellucid.corpus.words import is_unspaced, split_words
+from pellucid.errors import UserError
 
-__all__ = ["FitReport", "FitStep", "IdSequences", "Lexicon", "fit_lexicon"]
+__all__ = ["IndexedPairs", "IndexedSentences", "WordAligner", "WordTranslation", "fit_aligner"]
 
-MAX_TOKENS = 400  # a longer sentence says little about its words, and its cost grows with the square
-MAX_CELLS = 600_000_000  # source tokens × target tokens over all pairs; takes 1 to 5 GB, as different as the words are
+_CHUNK = 500  # pairs aligned at once
+_NO_IDS: NDArray[numpy.int32] = numpy.zeros(0, numpy.int32)
 
 
-class IdSequences(Protocol):
-    """Sentences as ids: a list of arrays, or an id store on disk."""
+class IndexedSentences:
+    """The sentences of one side as ids of case-folded words: a flat array, and where each sentence ends in it.
+
+    Attributes:
+        ids_of_words: id of each word, in the order of first occurrence.
+    """
+
+    def __init__(self) -> None:
+        self.ids_of_words: dict[str, int] = {}
+        self._ids = array("i")
+        self._ends = array("q", [0])
+
+    def append(self, text: str) -> None:
+        """Add a sentence."""
+        known = self.ids_of_words
+        self._ids.extend(known.setdefault(word.casefold(), len(known)) for word in split_words(text))
+        self._ends.append(len(self._ids))
 
     def __len__(self) -> int:
-        """Return the number of sentences."""
+        return len(self._ends) - 1
 
-    def __getitem__(self, index: int, /) -> ArrayLike:
-        """Return the ids of a sentence."""
+    def __getitem__(self, index: int) -> NDArray[numpy.int32]:
+        start, end = self._ends[index], self._ends[index + 1]
+        return numpy.frombuffer(self._ids, numpy.int32, end - start, 4 * start) if end > start else _NO_IDS
+
+    @property
+    def unit(self) -> Literal["characters", "words"]:
+        """What most of the words are: `characters` of a script without spaces, or `words`."""
+        counts = numpy.bincount(numpy.frombuffer(self._ids, numpy.int32) if len(self._ids) else _NO_IDS)
+        letters = [
+            (count, is_unspaced(word))
+            for word, count in zip(self.ids_of_words, counts.tolist(), strict=True)
+            if word.isalpha()
+        ]
+        single = sum(count for count, unspaced in letters if unspaced)
+        return "characters" if 2 * single > sum(count for count, _ in letters) else "words"
 
 
-class FitStep(NamedTuple):
-    """An iteration done: its number from 1 on, how many there are, and the mean log-probability of a token, nats."""
+class IndexedPairs:
+    """Sentence pairs as word ids; memory holds the ids and the words, not the texts."""
 
-    iteration: int
-    iterations: int
-    log_likelihood: float
+    def __init__(self, pairs: Iterable[tuple[str, str]] = ()) -> None:
+        self.source, self.target = IndexedSentences(), IndexedSentences()
+        for source, target in pairs:
+            self.append(source, target)
+
+    def append(self, source: str, target: str) -> None:
+        """Add a pair."""
+        self.source.append(source)
+        self.target.append(target)
+
+    def __len__(self) -> int:
+        return len(self.source)
 
 
-def fit_lexicon(
-    source: IdSequences,
-    target: IdSequences,
-    source_vocab_size: int,
-    target_vocab_size: int,
-    iterations: int = 5,
-    diagonal_tension: float = 6.0,
-    null_probability: float = 0.08,
-    concentration: float = 0.01,
-    on_progress: Callable[[FitStep], None] | None = None,
-) -> Lexicon:
-    """Learn p(target id | source id) from sentence pairs.
-
-    Deterministic. With concentration 0 the log-likelihood (`report.log_likelihoods`) never falls from one iteration to
-    the next, but for rounding and for `SMALLEST`; with a prior it is the variational bound that never does. At the end,
-    entries that explain less than `LEAST_COUNT` target tokens in the whole text are pruned, but for the best of each
-    row. Pairs with a blank side or a side over `MAX_TOKENS` are left out. If the pairs have more than `MAX_CELLS`
-    cells, some are left out, evenly over the corpus, so that they fit; the report tells how many.
+class WordTranslation(NamedTuple):
+    """A source word, a target word, and how probably each translates the other.
 
     Args:
-        source: one sequence of ids a sentence.
-        target: their translations, in the same order.
-        source_vocab_size: source ids are below it.
-        target_vocab_size: target ids are below it.
-        iterations: of expectation maximisation.
-        diagonal_tension: λ; 0 makes it plain model 1 but for NULL.
-        null_probability: p₀.
-        concentration: α of the prior for sparse rows; 0 for maximum likelihood.
-        on_progress: called after each iteration.
+        source: the source word.
+        target: the target word.
+        probability: p(target | source).
+        reverse: p(source | target).
+    """
+
+    source: str
+    target: str
+    probability: float
+    reverse: float
+
+
+@dataclass(frozen=True)
+class WordAligner:
+    """The lexicons of both directions, and the pairs they were fitted to.
+
+    Args:
+        pairs: the sentence pairs.
+        forward: p(target word | source word).
+        backward: p(source word | target word).
+    """
+
+    pairs: IndexedPairs
+    forward: Lexicon
+    backward: Lexicon
+
+    def align(self, symmetrisation: Symmetrisation = "grow-diag-final-and") -> Iterator[list[Link]]:
+        """Yield the links of each pair, in order; a pair with an empty side has none.
+
+        Args:
+            symmetrisation: how the two directions are combined; `forward` and `backward` are one direction alone.
+        """
+        combine = SYMMETRISATIONS[symmetrisation]
+        for start in range(0, len(self.pairs), _CHUNK):
+            chunk = range(start, min(start + _CHUNK, len(self.pairs)))
+            source, target = ([side[n] for n in chunk] for side in (self.pairs.source, self.pairs.target))
+            forward = self.forward.batch_links(source, target)
+            backward = [[(i, j) for j, i in links] for links in self.backward.batch_links(target, source)]
+            yield from map(combine, forward, backward)
+
+    def translations(self, min_probability: float = 0.01) -> Iterator[WordTranslation]:
+        """Yield which word translates which: the most frequent source word first, then the most probable target word.
+
+        Args:
+            min_probability: entries with a smaller p(target | source) are left out.
+        """
+        sources, targets = list(self.pairs.source.ids_of_words), list(self.pairs.target.ids_of_words)
+        for source in numpy.argsort(-self.forward.source_counts, kind="stable").tolist():
+            for target, probability in self.forward.translations(source, len(targets)):
+                if probability < min_probability:
+                    break
+                columns, reverse = self.backward.row(target)
+                index = int(numpy.searchsorted(columns, source))
+                found = float(reverse[index]) if index < len(columns) and columns[index] == source else 0.0
+                yield WordTranslation(sources[source], targets[target], probability, found)
+
+
+def fit_aligner(
+    pairs: IndexedPairs | Iterable[tuple[str, str]],
+    *,
+    iterations: int = 5,
+    diagonal_tension: float = 6.0,
+    on_progress: Callable[[FitStep], None] | None = None,
+) -> WordAligner:
+    """Learn from sentence pairs which word translates which, in both directions.
+
+    Args:
+        pairs: source and target texts.
+        iterations: iterations of expectation maximisation for each direction.
+        diagonal_tension: how strongly links near the diagonal are preferred, from 0 to 60; 0 is not at all.
+        on_progress: called after each iteration of each direction.
 
     Raises:
-        ValueError: for sides of different lengths, an id outside its vocabulary, or parameters out of range.
+        UserError: if no pair can be used.
+        ValueError: for parameters out of range.
     """
-    check_prior(diagonal_tension, null_probability)
-    if iterations < 1 or not 0 <= concentration < 1000:
-        raise ValueError(f"iterations must be at least 1 and concentration from 0, got {iterations}, {concentration}")
-    if len(source) != len(target):
-        raise ValueError(f"{len(source)} source and {len(target)} target sequences")
-    source_lengths, target_lengths = _lengths(source), _lengths(target)
-    chosen, left_out = _select_pairs(source_lengths, target_lengths)
-    source_lengths, target_lengths = source_lengths[chosen], target_lengths[chosen]
-    target_ids = _flatten(target, chosen, target_lengths, target_vocab_size)
-    corpus = group_by_source(
-        _flatten(source, chosen, source_lengths, source_vocab_size), target_ids,
-        source_lengths, target_lengths, source_vocab_size, diagonal_tension,
-    )  # fmt: skip
-    tables = ExpectationMaximization(corpus, target_vocab_size, null_probability, concentration)
-    log_likelihoods = [-float(numpy.log(target_vocab_size))] if len(chosen) else []
-    for iteration in range(1, iterations + 1):
-        if len(chosen):
-            log_likelihoods.append(tables.iterate())
-            if on_progress is not None:
-                on_progress(FitStep(iteration, iterations, log_likelihoods[-1]))
-    row_starts, columns, probabilities = tables.pruned()
-    return Lexicon(
-        row_starts=row_starts,
-        columns=columns,
-        probabilities=probabilities,
-        source_counts=numpy.diff(corpus.group_starts),
-        target_vocab_size=target_vocab_size,
-        diagonal_tension=float(diagonal_tension),
-        null_probability=float(null_probability),
-        report=FitReport(
-            pairs=len(source),
-            used=len(chosen),
-            **left_out,
-            target_tokens=len(target_ids),
-            log_likelihoods=tuple(log_likelihoods),
-        ),
-    )
+    if not isinstance(pairs, IndexedPairs):
+        pairs = IndexedPairs(pairs)
 
+    def fit(source: IndexedSentences, target: IndexedSentences) -> Lexicon:
+        return fit_lexicon(
+            source,
+            target,
+            len(source.ids_of_words),
+            len(target.ids_of_words),
+            iterations=iterations,
+            diagonal_tension=diagonal_tension,
+            on_progress=on_progress,
+        )
 
-def _lengths(sequences: IdSequences) -> NDArray[numpy.int64]:
-    return numpy.fromiter((len(numpy.asarray(sequences[i])) for i in range(len(sequences))), numpy.int64)
+    def usable(source: NDArray[numpy.int32], target: NDArray[numpy.int32]) -> bool:
+        return min(len(source), len(target)) > 0 and max(len(source), len(target)) <= MAX_TOKENS
 
-
-def _select_pairs(
-    source_lengths: NDArray[numpy.int64], target_lengths: NDArray[numpy.int64]
-) -> tuple[NDArray[numpy.int64], dict[str, int]]:
-    """Return which pairs to count, ascending, and how many were left out for which reason."""
-    shorter, longer = numpy.minimum(source_lengths, target_lengths), numpy.maximum(source_lengths, target_lengths)
-    fit = numpy.flatnonzero((shorter > 0) & (longer <= MAX_TOKENS))
-    cells = float((source_lengths[fit] * target_lengths[fit]).sum())
-    keep = len(fit) if cells <= MAX_CELLS else int(len(fit) * MAX_CELLS / cells)
-    chosen = fit[numpy.arange(keep) * len(fit) // max(keep, 1)]  # spread evenly: text is often ordered by topic
-    blank = int((shorter == 0).sum())
-    return chosen, {"blank": blank, "long": len(shorter) - blank - len(fit), "sampled": len(fit) - keep}
-
-
-def _flatten(
-    sequences: IdSequences, chosen: NDArray[numpy.int64], lengths: NDArray[numpy.int64], vocab_size: int
-) -> NDArray[numpy.uint32]:
-    """Return the ids of the chosen sequences one after another."""
-    flat = numpy.empty(int(lengths.sum()), numpy.uint32)
-    end = 0
-    for index, length in zip(chosen.tolist(), lengths.tolist(), strict=True):
-        start, end = end, end + length
-        flat[start:end] = sequences[index]
-    if len(flat) and flat.max() >= vocab_size:
-        raise ValueError(f"an id is outside the vocabulary of {vocab_size}")
-    return flat
+    if not any(usable(pairs.source[n], pairs.target[n]) for n in range(len(pairs))):
+        raise UserError(
+            "nothing to align: no pair has words on both sides",
+            where="sentence pairs",
+            hint=f"Give pairs with 1 to {MAX_TOKENS} words on each side.",
+        )
+    return WordAligner(pairs, fit(pairs.source, pairs.target), fit(pairs.target, pairs.source))

@@ -30,7 +30,7 @@ class GroupedCorpus(NamedTuple):
         source_lengths: int32 [pairs].
         group_starts: int64 [source vocabulary + 1], where the occurrences of each source id start.
         first: int32 [source tokens], where the target sentence across from an occurrence starts in `target_ids`;
-            kept beside `length` and `position`, though they follow from the pair: memory is waited for once, not thrice.
+            kept next to `length` and `position`, although all follow from the pair: one memory access, not three.
         length: int32 [source tokens], and how many tokens it has.
         place: int32 [source tokens], where the occurrence's own e^x stands in `exp_positive`.
         rise: float32, e^(λ(k+½)/n) for k < n, at n(n−1)/2 + k for each length n.

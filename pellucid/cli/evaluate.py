@@ -9,8 +9,9 @@ from pellucid.cli import console
 from pellucid.cli.documents import DEFAULT_TEXTS, TextOptions
 from pellucid.cli.evaluate_texts import evaluate_texts
 from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, ModelFlags
-from pellucid.cli.pairs import usable_pairs
+from pellucid.cli.pairs import MODEL_FILES_HELP, no_pairs_error
 from pellucid.cli.translate import DEFAULT_SEARCH, SearchOptions
+from pellucid.corpus.reading import read_valid_pairs
 from pellucid.errors import UsageError, UserError
 from pellucid.plurals import pluralize
 from pellucid.storage.model_folder import read_config
@@ -21,11 +22,15 @@ if TYPE_CHECKING:
 
 __all__ = ["evaluate"]
 
+_VECTOR_FILES_HELP = (
+    "For word vectors, files of analogy questions (questions-words.txt) or rated similarity (WordSim-353, SimLex-999)."
+)
+
 
 def evaluate(
     folder: Path,
     /,
-    *files: Path,
+    *files: Annotated[Path, Parameter(help=f"{MODEL_FILES_HELP} {_VECTOR_FILES_HELP}")],
     compare: Path | None = None,
     restrict: int = 30_000,
     source_lang: str | None = None,
@@ -43,9 +48,6 @@ def evaluate(
 
     Args:
         folder: Folder of the model; of word vectors also a file.
-        files: A .tsv, .tmx or .jsonl file of pairs, or two aligned text files, source first. For a language
-            model: text files, or .jsonl files with text, or with prompt and completion. For word vectors: files of
-            analogy questions (questions-words.txt) or of judged similarity (WordSim-353, SimLex-999).
         compare: Folder of a second model; of translators a paired bootstrap tells whether the two differ.
         restrict: Words among which word vectors answer analogies: the most frequent ones, so many.
         source_lang: Code of the source language, where a file has several; the model's unless given.
@@ -76,7 +78,7 @@ def evaluate(
         evaluate_texts(folder, files, compare, texts, as_json, flags)
         return
     if not files:
-        raise UsageError("no test set was given", hint="Name a .tsv, .tmx or .jsonl file, or two aligned text files.")
+        raise no_pairs_error("evaluate")
     from pellucid.evaluation.translation_metrics import compare_systems, score_translations
     from pellucid.translator import Translator
 
@@ -84,7 +86,7 @@ def evaluate(
     other = None if compare is None else Translator.load(compare, device=flags.device, precision=flags.precision)
     source_lang = source_lang or translator.source_language
     target_lang = target_lang or translator.target_language
-    pairs = [(pair.source, pair.target) for pair in usable_pairs(files, source_lang, target_lang)]
+    pairs = [(pair.source, pair.target) for pair in read_valid_pairs(files, source_lang, target_lang)]
     if not pairs:
         raise UserError("there is nothing to score", where=[str(file) for file in files], hint="The files are empty.")
     references = [target for _, target in pairs]

@@ -1,33 +1,26 @@
-"""Sentence pairs for commands that use every line: one that cannot be read is an error, not left out."""
+"""How every command takes files of sentence pairs."""
 
-from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Annotated, TypeAlias
 
-from pellucid.corpus.raw_pairs import RawPair
-from pellucid.corpus.reading import read_pairs
-from pellucid.errors import UserError
+from cyclopts import Parameter
 
-__all__ = ["AUTO_FIXED", "usable_pairs"]
+from pellucid.corpus.formats import PAIR_FILES
+from pellucid.errors import UsageError
 
-AUTO_FIXED = frozenset({"bom", "line-separator"})
-"""Faults that the reader has mended already."""
+__all__ = ["MODEL_FILES_HELP", "PAIR_FILES_HELP", "PairFiles", "no_pairs_error"]
+
+PAIR_FILES_HELP = f"{PAIR_FILES[:1].upper()}{PAIR_FILES[1:]}, source first; .gz, .xz and .zst files are read directly."
+
+MODEL_FILES_HELP = (
+    f"For a translator, {PAIR_FILES}, source first. For a language model, text files, or .jsonl files with text or "
+    "with prompt and completion; only the completion is scored."
+)
+
+PairFiles: TypeAlias = Annotated[Path, Parameter(help=PAIR_FILES_HELP)]
+"""One of the files given: `*sources: PairFiles`."""
 
 
-def usable_pairs(
-    sources: Sequence[Path], source_lang: str | None = None, target_lang: str | None = None
-) -> Iterator[RawPair]:
-    """Yield the pairs of the files in their order.
-
-    Raises:
-        UserError: at the first pair that cannot be read, with file and line.
-    """
-    for pair in read_pairs(sources, source_lang, target_lang):
-        for issue in pair.issues:
-            if issue.check not in AUTO_FIXED:
-                names = " ".join(map(str, sources))
-                raise UserError(
-                    issue.message,
-                    where=str(issue.location),
-                    hint=f"Mend the file, or let `pellucid doctor {names} --fix clean.tsv` leave the line out.",
-                )
-        yield pair
+def no_pairs_error(command: str) -> UsageError:
+    """Create the error for a command that was given no files."""
+    return UsageError("no files given", where=f"pellucid {command}", hint=f"Name {PAIR_FILES}.")

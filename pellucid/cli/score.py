@@ -10,8 +10,9 @@ from cyclopts import Parameter
 from pellucid.cli import console
 from pellucid.cli.documents import DEFAULT_TEXTS, TextOptions
 from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, ModelFlags
-from pellucid.cli.pairs import usable_pairs
+from pellucid.cli.pairs import MODEL_FILES_HELP, no_pairs_error
 from pellucid.cli.score_texts import score_texts
+from pellucid.corpus.reading import read_valid_pairs
 from pellucid.errors import UsageError
 from pellucid.plurals import pluralize
 from pellucid.storage.model_folder import read_config
@@ -27,7 +28,7 @@ _CHUNK = 2_000  # pairs in memory at once
 def score(
     folder: Path,
     /,
-    *files: Path,
+    *files: Annotated[Path, Parameter(help=MODEL_FILES_HELP)],
     text: str | None = None,
     given: str = "",
     source_lang: str | None = None,
@@ -43,9 +44,6 @@ def score(
 
     Args:
         folder: Folder of the model.
-        files: For a translator a .tsv, .tmx or .jsonl file of pairs, or two aligned text files, source first. For a
-            language model text files, or .jsonl files with text, or with prompt and completion: the prompt is given,
-            the completion is scored.
         text: Score this text by a language model, instead of files.
         given: What stands before --text; nothing of it is scored.
         source_lang: Code of the source language, where a file has several; the model's unless given.
@@ -62,7 +60,7 @@ def score(
     if text is not None or given:
         raise UsageError("--text and --given are for language models", hint="Put the pair into a file.")
     if not files:
-        raise UsageError("no pairs were given", hint="Name a .tsv, .tmx or .jsonl file, or two aligned text files.")
+        raise no_pairs_error("score")
     _print(_pair_scores(folder, files, source_lang, target_lang, flags), as_json)
 
 
@@ -74,7 +72,9 @@ def _pair_scores(
     from pellucid.translator import Translator
 
     translator = Translator.load(folder, device=flags.device, precision=flags.precision)
-    pairs = usable_pairs(files, source_lang or translator.source_language, target_lang or translator.target_language)
+    source_lang = source_lang or translator.source_language
+    target_lang = target_lang or translator.target_language
+    pairs = read_valid_pairs(files, source_lang, target_lang)
     total, tokens, count = 0.0, 0, 0
     with console.progress("Scoring", unit="pairs") as bar:
         while chunk := list(islice(pairs, _CHUNK)):

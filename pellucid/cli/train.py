@@ -9,6 +9,7 @@ from cyclopts import Parameter
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_TRAINING_FLAGS, Settings, TrainingFlags
 from pellucid.cli.interrupt import EXIT_INTERRUPTED, Interrupt
+from pellucid.cli.pairs import PairFiles, no_pairs_error
 from pellucid.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ _NAME = 12  # columns for what a sample's text is
 
 
 def translator(
-    *sources: Path,
+    *sources: PairFiles,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
     recipe: str | None = None,
     valid: Annotated[list[Path] | None, Parameter(consume_multiple=True, negative="")] = None,
@@ -40,7 +41,6 @@ def translator(
     `pellucid train settings` lists them. Ctrl-C stops with a checkpoint; `--resume` goes on from it.
 
     Args:
-        sources: A .tsv, .tmx or .jsonl file, or two aligned text files; .gz, .xz and .zst are read as they are.
         output: Folder of the model.
         recipe: fast (unless given), tiny, small, base or big, or a TOML file.
         valid: Files with validation pairs; without them some pairs are held out.
@@ -55,7 +55,7 @@ def translator(
     if minutes is not None and steps is not None:
         raise UsageError("--minutes and --steps exclude each other", hint="Give the length of the run once.")
     if not sources and not resume:
-        raise UsageError("no text was given", hint="Name a .tsv, .tmx or .jsonl file, or two aligned text files.")
+        raise no_pairs_error("train translator")
     from pellucid.training.train_translator import train_translator
 
     run = train_translator(

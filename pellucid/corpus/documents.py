@@ -1,37 +1,51 @@
-"""Text on disk → documents, each knowing its file and line.
+"""Text on disk → documents, each with its file and line.
 
-A document is a line, what stands between blank lines, a whole file, or an object of a JSONL file. A long one comes in
-parts, cut at line ends, so that a file larger than memory can be one document.
+A document is a line, the text between blank lines, a whole file, or an object of a JSONL file. Long documents are
+yielded in parts, split at line ends, so that a file larger than memory can be one document.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from pellucid.corpus.cleaning import clean_line
+from pellucid.corpus.doctor.checks import AUTO_FIXED
 from pellucid.corpus.documents_config import Boundary
-from pellucid.corpus.jsonl import is_unicode, read_record
+from pellucid.corpus.jsonl import JSONL_SUFFIXES, is_unicode, read_record
 from pellucid.corpus.pairs import Location
 from pellucid.corpus.raw_pairs import Issue, decode
 from pellucid.corpus.text_files import format_suffix, read_lines
+from pellucid.errors import UserError
 
-__all__ = ["MAX_PART", "Document", "RawDocument", "detect_boundary", "is_jsonl", "read_documents"]
+__all__ = [
+    "BOUNDARY_WORDS",
+    "MAX_PART",
+    "Document",
+    "RawDocument",
+    "detect_boundary",
+    "is_jsonl",
+    "read_documents",
+    "read_valid_documents",
+]
 
-MAX_PART = 1 << 16  # characters after which a document is cut at the next line end
-_LONG = 400  # characters; texts between blank lines with a median below it are no documents but parts of one
-_LOOKED_AT = 10_000  # texts between blank lines, from which is judged what they are
+MAX_PART = 1 << 16  # characters after which a document is split at the next line end
+_LONG = 400  # characters; if the median text between blank lines is shorter, these are parts of one document
+_SAMPLE = 10_000  # texts between blank lines from which the boundary is detected
+
+BOUNDARY_WORDS = {"line": "each line", "blank-line": "the text between blank lines", "file": "the whole file"}
+"""What a document is, for each boundary."""
 
 
 class Document(NamedTuple):
     """A text, or a part of a long one.
 
     Attributes:
-        text: what is learnt.
-        place: where it begins.
-        prompt: what is given before it; nothing is learnt of it but to go on from it.
+        text: the text to learn.
+        location: where it begins.
+        prompt: text before it that is given as context and not learned.
         begins: whether it is the first part of its document.
-        ends: whether it is the last.
+        ends: whether it is the last part.
     """
 
     text: str
@@ -42,22 +56,22 @@ class Document(NamedTuple):
 
 
 class RawDocument(NamedTuple):
-    """A document with what is wrong with it; `bom`, `line-separator` and `control-character` are mended in it."""
+    """A document with its issues; `bom`, `line-separator` and `control-character` are already fixed in it."""
 
     document: Document
     issues: tuple[Issue, ...] = ()
 
 
 def is_jsonl(file: str | Path) -> bool:
-    """Tell by a file's name whether its lines are JSON objects."""
-    return format_suffix(file) in (".jsonl", ".ndjson")
+    """Whether a file's lines are JSON objects, by its name."""
+    return format_suffix(file) in JSONL_SUFFIXES
 
 
 def detect_boundary(file: str) -> Boundary:
-    """Return what ends a document in a file: what its blank lines look like.
+    """Detect from a file's blank lines what ends a document in it.
 
-    A line where none is blank (or only at the ends); a blank line where what stands between them has a median of at
-    least 400 characters; else the end of the file: there blank lines part what belongs together.
+    A line end if there are no blank lines (except at the ends of the file); a blank line if the texts between them have
+    a median length of at least 400 characters; otherwise the end of the file.
 
     Raises:
         UserError: if the file cannot be read.
@@ -70,7 +84,7 @@ def detect_boundary(file: str) -> Boundary:
         elif length:
             lengths.append(length)
             length = 0
-            if len(lengths) == _LOOKED_AT:
+            if len(lengths) == _SAMPLE:
                 break
     if length:
         lengths.append(length)
@@ -80,11 +94,11 @@ def detect_boundary(file: str) -> Boundary:
 
 
 def read_documents(file: str, boundary: Boundary) -> Iterator[RawDocument]:
-    """Yield the documents of a file, cleaned, in order; blank ones are passed over.
+    """Yield the documents of a file, cleaned, in order; blank ones are skipped.
 
     Args:
-        file: its path; `.jsonl` holds an object a line, with `text`, or with `prompt` and `completion`.
-        cut: what ends a document of a plain text.
+        file: its path; a `.jsonl` file has one object per line, with `text`, or with `prompt` and `completion`.
+        boundary: what ends a document of a plain text.
 
     Raises:
         UserError: if the file cannot be read.
@@ -97,6 +111,38 @@ def read_documents(file: str, boundary: Boundary) -> Iterator[RawDocument]:
                 yield RawDocument(Document(line.text.strip(), line.location), line.issues)
     else:
         yield from _of_lines(file, boundary)
+
+
+def read_valid_documents(
+    files: Sequence[str | Path],
+    boundary: Boundary | Literal["auto"] = "auto",
+    on_boundary: Callable[[str, Boundary], None] | None = None,
+) -> Iterator[Document]:
+    """Yield the documents of files in order, long ones in parts; stop with an error at the first unreadable one.
+
+    For callers that need every document, such as scoring.
+
+    Args:
+        files: plain texts and `.jsonl` files.
+        boundary: what ends a document of a plain text; `auto` detects it for each file.
+        on_boundary: called with each plain text and what ends a document in it.
+
+    Raises:
+        UserError: at the first document that cannot be read, with file and line.
+    """
+    for file in map(str, files):
+        ends_at = detect_boundary(file) if boundary == "auto" else boundary
+        if on_boundary is not None and not is_jsonl(file):
+            on_boundary(file, ends_at)
+        for raw in read_documents(file, ends_at):
+            for issue in raw.issues:
+                if issue.check not in AUTO_FIXED and issue.check != "blank":  # an empty completion can be scored
+                    raise UserError(
+                        issue.message,
+                        where=str(issue.location),
+                        hint="Fix the file: this command needs every document and leaves nothing out.",
+                    )
+            yield raw.document
 
 
 class _Line(NamedTuple):
@@ -114,7 +160,7 @@ def _cleaned_lines(file: str) -> Iterator[_Line]:
 
 
 def _of_lines(file: str, boundary: Boundary) -> Iterator[RawDocument]:
-    """Yield what stands between blank lines, or all of it, in parts; blank lines at the ends of a document fall."""
+    """Yield the text between blank lines, or the whole file, in parts; blank lines around a document are dropped."""
     held: list[_Line] = []
     blank, length, begins = 0, 0, True
     for line in _cleaned_lines(file):
@@ -152,15 +198,15 @@ def _of_objects(file: str) -> Iterator[RawDocument]:
             continue
         names = ("text",) if "text" in record else ("prompt", "completion")
         if {"text", "prompt", "completion"} <= record.keys():
-            issues += (Issue("json", location, "text, and prompt and completion, too; expected one of the two"),)
+            issues += (Issue("json", location, "expected either text, or prompt and completion; got both"),)
         for name in names:
             value = record.get(name)
             if not isinstance(value, str):
-                what = "no text in the field" if name in record else "no field"
+                what = "not a string: field" if name in record else "no field"
                 issues += (Issue("json", location, f"{what} {name}; expected text, or prompt and completion"),)
-                break  # a line is wrong once
+                break  # one issue per line
             elif not is_unicode(value):
-                issues += (Issue("encoding", location, f"half a character (a lone surrogate) in {name}"),)
+                issues += (Issue("encoding", location, f"lone surrogate in {name}"),)
         texts, fixed = _cleaned_fields([str(record.get(name, "")) for name in names], location)
         prompt, text = texts if len(texts) == 2 else ("", texts[0])
         if prompt.strip() and not text.strip() and not issues:

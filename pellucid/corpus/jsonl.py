@@ -1,4 +1,4 @@
-"""JSON lines → pairs: an object a line, with `source` and `target`, or with two language codes as names."""
+"""JSON lines → pairs: one object per line with `source` and `target`, or with two language codes as keys."""
 
 import json
 import re
@@ -10,16 +10,17 @@ from pellucid.corpus.raw_pairs import Issue, LanguagePair, RawPair, decode
 from pellucid.corpus.text_files import read_lines
 from pellucid.errors import UserError
 
-__all__ = ["is_unicode", "jsonl_languages", "read_jsonl", "read_record"]
+__all__ = ["JSONL_SUFFIXES", "is_unicode", "jsonl_languages", "read_jsonl", "read_record"]
 
+JSONL_SUFFIXES = (".jsonl", ".ndjson")
 _CODE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")
 
 
 def jsonl_languages(file: str, wanted: LanguagePair) -> LanguagePair | None:
-    """Return the languages by which the first readable line names its two texts; None if it says source and target.
+    """Find the language codes that the first readable line uses as keys; None if its keys are source and target.
 
     Raises:
-        UserError: if the file cannot be read, or that line does not hold the wanted languages, or too many.
+        UserError: if the file cannot be read, or that line lacks the wanted languages or has more than two.
     """
     for number, line in read_lines(file):
         record, _ = read_record(line, Location(file, number))
@@ -40,11 +41,11 @@ def jsonl_languages(file: str, wanted: LanguagePair) -> LanguagePair | None:
 
 
 def read_jsonl(file: str, languages: LanguagePair | None) -> Iterator[RawPair]:
-    """Yield a pair for each line; a line that is no such object is a pair with the fault `json`.
+    """Yield a pair for each line; a line without such an object is a pair with the issue `json`.
 
     Args:
         file: its path.
-        languages: the names of the two texts, as `jsonl_languages` found them; None for `source` and `target`.
+        languages: the keys of the two texts, as `jsonl_languages` found them; None for `source` and `target`.
 
     Raises:
         UserError: if the file cannot be read.
@@ -63,15 +64,15 @@ def read_jsonl(file: str, languages: LanguagePair | None) -> Iterator[RawPair]:
         source, target = record.get(names[0]), record.get(names[1])
         for name, text in zip(names, (source, target), strict=True):
             if not isinstance(text, str):
-                what = "no field" if name not in record else "no text in the field"
+                what = "no field" if name not in record else "not a string: field"
                 issues += (Issue("json", location, f"{what} {name}"),)
             elif not text.isprintable() and not is_unicode(text):
-                issues += (Issue("encoding", location, f"half a character (a lone surrogate) in {name}"),)
+                issues += (Issue("encoding", location, f"lone surrogate in {name}"),)
         yield RawPair(_shown(source), _shown(target), location, location, issues)
 
 
 def read_record(line: bytes, location: Location) -> tuple[dict[str, object] | None, tuple[Issue, ...]]:
-    """Return the object on a line; None for a blank line, and for one that holds none, with its fault."""
+    """Parse the object on a line; None for a blank line, and None with an issue for a line without an object."""
     text, issues = decode(line, location)
     if issues:
         return None, issues
@@ -85,7 +86,7 @@ def read_record(line: bytes, location: Location) -> tuple[dict[str, object] | No
     except json.JSONDecodeError as error:
         return None, (Issue("json", location, f"not JSON: {error.msg} at character {error.pos + 1}"),)
     except (ValueError, RecursionError):  # a number of thousands of digits, lists in lists in lists
-        return None, (Issue("json", location, "not JSON that can be read: too long a number or too deep"),)
+        return None, (Issue("json", location, "not readable JSON: a number is too long or the nesting too deep"),)
     if isinstance(value, dict) and isinstance(value.get("translation"), dict):  # as Hugging Face datasets write it
         value = value["translation"]
     if not isinstance(value, dict):
@@ -94,7 +95,7 @@ def read_record(line: bytes, location: Location) -> tuple[dict[str, object] | No
 
 
 def is_unicode(text: str) -> bool:
-    """Tell whether a text has no half of a character (lone surrogate) in it."""
+    """Whether a text has no lone surrogates."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:

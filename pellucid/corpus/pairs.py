@@ -1,4 +1,4 @@
-"""A sentence pair, and where in the user's files it stands."""
+"""Sentence pairs and their locations in the user's files."""
 
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ class Location(NamedTuple):
 
 
 class SentencePair(NamedTuple):
-    """A source sentence, its translation, and where each of them stands."""
+    """A source sentence, its translation, and the location of each."""
 
     source: str
     target: str

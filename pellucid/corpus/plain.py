@@ -1,4 +1,4 @@
-"""Two aligned text files → pairs: line n of the one belongs to line n of the other."""
+"""Two aligned text files → pairs: line n of one belongs to line n of the other."""
 
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -11,7 +11,7 @@ __all__ = ["read_aligned"]
 
 
 def read_aligned(source_file: str, target_file: str) -> Iterator[RawPair]:
-    """Yield a pair for each line; a line that the other file has not got is a pair with the fault `line-count`.
+    """Yield a pair for each line; a line that the other file lacks is a pair with the issue `line-count`.
 
     Raises:
         UserError: if a file cannot be read.
@@ -22,10 +22,9 @@ def read_aligned(source_file: str, target_file: str) -> Iterator[RawPair]:
         source_location, target_location = Location(source_file, number), Location(target_file, number)
         source_text, issues = decode(source, source_location) if source is not None else ("", ())
         target_text, more = decode(target, target_location) if target is not None else ("", ())
-        if more or source is None or target is None:
-            issues += more
-            if source is None:
-                issues += (Issue("line-count", target_location, f"{source_file} has no such line"),)
-            if target is None:
-                issues += (Issue("line-count", source_location, f"{target_file} has no such line"),)
+        issues += more
+        if source is None:
+            issues += (Issue("line-count", target_location, f"{source_file} has no such line"),)
+        if target is None:
+            issues += (Issue("line-count", source_location, f"{target_file} has no such line"),)
         yield RawPair(source_text, target_text, source_location, target_location, issues)

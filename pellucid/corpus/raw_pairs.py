@@ -1,4 +1,4 @@
-"""A sentence pair as it stands in the file, with what is wrong with its line: what every reader yields."""
+"""Sentence pairs exactly as they are in the files, with the issues that their reader found."""
 
 from typing import NamedTuple
 
@@ -8,12 +8,12 @@ __all__ = ["Issue", "LanguagePair", "RawPair", "decode"]
 
 
 class Issue(NamedTuple):
-    """Something that a reader could not read.
+    """Something that a reader found wrong.
 
     Args:
-        check: the doctor's id for it, as in `pellucid doctor --list`.
-        place: file and line.
-        message: what is wrong there, without the place.
+        check: the doctor's name for it, as in `pellucid doctor --list`.
+        location: file and line.
+        message: what is wrong there, without the location.
     """
 
     check: str
@@ -22,9 +22,9 @@ class Issue(NamedTuple):
 
 
 class RawPair(NamedTuple):
-    """A source and a target as they stand in the file; with faults the texts are not to be used.
+    """Source and target as they are in the file; do not use the texts of a pair with issues.
 
-    The faults `bom` and `line-separator` are mended by the reader and only told.
+    Exception: the reader itself fixes the issues `bom` and `line-separator` and only reports them.
     """
 
     source: str
@@ -35,12 +35,12 @@ class RawPair(NamedTuple):
 
 
 class LanguagePair(NamedTuple):
-    """The codes of both sides, None where unknown.
+    """The language codes of both sides, None where unknown.
 
     Args:
         source: code of the source language, such as `zh` or `pt-BR`.
         target: code of the target language.
-        asked: whether the user named them; otherwise the files did.
+        requested: whether the user named them; otherwise they come from the files.
     """
 
     source: str | None = None
@@ -49,7 +49,7 @@ class LanguagePair(NamedTuple):
 
 
 def decode(line: bytes, location: Location) -> tuple[str, tuple[Issue, ...]]:
-    r"""Return the text of a line of UTF-8, and a fault if it is not UTF-8 (then wrong bytes are shown as `\xff`)."""
+    r"""Decode a line of UTF-8; if it is not UTF-8, wrong bytes are shown as `\xff` and an issue is added."""
     try:
         return line.decode("utf-8"), ()
     except UnicodeDecodeError as error:

@@ -1,59 +1,43 @@
-"""The user's files → sentence pairs, whatever their form; every pair knows its file and line.
+"""The user's files → sentence pairs, each with its file and line.
 
-A file's name says its form, `.gz`, `.xz` and `.zst` put aside: `.tsv` and `.tab` are tab-separated, `.tmx` is a
-translation memory, `.jsonl` and `.ndjson` are JSON lines, and everything else is plain text. Plain texts are taken two
-by two in the order given: source, target, source, target.
+A file's name tells its format (`corpus.formats`), after a compression suffix is removed. Plain texts are taken two at a
+time in the order given: source, target, source, target.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from pellucid.corpus.jsonl import jsonl_languages, read_jsonl
+from pellucid.corpus.doctor.checks import AUTO_FIXED
+from pellucid.corpus.formats import PAIR_FILES, PairFormat, format_of
 from pellucid.corpus.plain import read_aligned
 from pellucid.corpus.raw_pairs import LanguagePair, RawPair
 from pellucid.corpus.text_files import format_suffix
-from pellucid.corpus.tmx import read_tmx, tmx_languages
-from pellucid.corpus.tsv import read_tsv
 from pellucid.errors import UserError
 
-__all__ = ["SourceGroup", "find_languages", "group_sources", "read_group", "read_pairs"]
-
-_FORMATS: dict[str, Literal["tsv", "tmx", "jsonl"]] = {
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".tmx": "tmx",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-}
-_REJECTED = {
-    ".json": "Write one object a line and name it .jsonl.",
-    ".csv": "Write it tab-separated and name it .tsv.",
-    ".xlsx": "Save it as tab-separated text and name it .tsv.",
-    ".zip": "Unpack it first; .gz, .xz and .zst are read as they are.",
-}
+__all__ = ["SourceGroup", "find_languages", "group_sources", "read_group", "read_pairs", "read_valid_pairs"]
 
 
 class SourceGroup(NamedTuple):
-    """Files that hold pairs together: one, or two aligned plain texts."""
+    """Files that are read together: one file of pairs, or two aligned plain texts (`format` is None)."""
 
-    format: Literal["plain", "tsv", "tmx", "jsonl"]
+    format: PairFormat | None
     files: tuple[str, ...]
 
 
 def read_pairs(
     sources: Sequence[str | Path], source_lang: str | None = None, target_lang: str | None = None
 ) -> Iterator[RawPair]:
-    """Yield every pair of the files, as it stands there and in their order, faults included.
+    """Yield every pair of the files in order and unchanged, including those with issues.
 
     Args:
-        sources: paths; see the module for what their names mean.
-        source_lang: code of the source language, where a file has several.
-        target_lang: the same for the target.
+        sources: paths; the formats are listed in `corpus.formats`.
+        source_lang: code of the source language, for files with several languages.
+        target_lang: code of the target language.
 
     Raises:
-        UserError: if the files do not go together, cannot be read, or their languages are not clear.
+        UserError: if the files do not form pairs, cannot be read, or leave the languages open.
     """
     groups = group_sources(sources)
     wanted = LanguagePair(source_lang, target_lang, source_lang is not None or target_lang is not None)
@@ -61,73 +45,91 @@ def read_pairs(
         yield from read_group(group, wanted)
 
 
+def read_valid_pairs(
+    sources: Sequence[str | Path], source_lang: str | None = None, target_lang: str | None = None
+) -> Iterator[RawPair]:
+    """Yield every pair of the files in order; stop with an error at the first one that cannot be read.
+
+    For callers that need every line, such as scoring and alignment.
+
+    Args:
+        sources: paths; the formats are listed in `corpus.formats`.
+        source_lang: code of the source language, for files with several languages.
+        target_lang: code of the target language.
+
+    Raises:
+        UserError: as `read_pairs`, and at the first pair with an issue, with file and line.
+    """
+    for pair in read_pairs(sources, source_lang, target_lang):
+        for issue in pair.issues:
+            if issue.check not in AUTO_FIXED:
+                names = " ".join(map(str, sources))
+                raise UserError(
+                    issue.message,
+                    where=str(issue.location),
+                    hint=f"Fix the file, or run `pellucid doctor {names} --fix clean.tsv` to leave out bad lines.",
+                )
+        yield pair
+
+
 def group_sources(sources: Sequence[str | Path]) -> list[SourceGroup]:
-    """Return which files hold pairs together, in the order of the first of each.
+    """Group files that are read together, in the order of the first file of each group.
 
     Raises:
         UserError: if no file is given, a plain text has no partner, or two partners look like the same side.
     """
     if not sources:
-        raise UserError("no files were given", hint="Name a .tsv, .tmx or .jsonl file, or two aligned text files.")
+        raise UserError("no files given", where="sources", hint=f"Name {PAIR_FILES}.")
     groups: list[SourceGroup] = []
-    waiting: str | None = None
+    unpaired: str | None = None
     for path in map(str, sources):
-        suffix = format_suffix(path)
-        if suffix in _REJECTED:
-            raise UserError(f"{suffix} files are not read", where=path, hint=_REJECTED[suffix])
-        if suffix in _FORMATS:
-            groups.append(SourceGroup(_FORMATS[suffix], (path,)))
-        elif waiting is None:
-            waiting = path
+        if (format := format_of(path)) is not None:
+            groups.append(SourceGroup(format, (path,)))
+        elif unpaired is None:
+            unpaired = path
         else:
-            groups.append(SourceGroup("plain", (waiting, path)))
-            waiting = None
-    if waiting is not None:
+            groups.append(SourceGroup(None, (unpaired, path)))
+            unpaired = None
+    if unpaired is not None:
         raise UserError(
-            "a plain text file has no partner: source and target were expected",
-            where=waiting,
-            hint="Name both files, source first; pairs in one file end in .tsv, .tmx or .jsonl. For a language model: "
-            "`pellucid doctor --lm`, `pellucid train lm`.",
+            "a plain text file has no partner: expected source and target",
+            where=unpaired,
+            hint=f"Name {PAIR_FILES}, source first. For a language model: `pellucid doctor --lm`, `pellucid train lm`.",
         )
-    _reject_wrong_order([group.files for group in groups if group.format == "plain"])
+    _reject_wrong_order([group.files for group in groups if group.format is None])
     return groups
 
 
 def read_group(group: SourceGroup, wanted: LanguagePair) -> Iterator[RawPair]:
-    """Yield the pairs of files that belong together.
+    """Yield the pairs of files that are read together.
 
     Raises:
-        UserError: if they cannot be read or their languages are not clear.
+        UserError: if they cannot be read or leave the languages open.
     """
-    if group.format == "plain":
+    if group.format is None:
         return read_aligned(*group.files)
-    if group.format == "tsv":
-        return read_tsv(group.files[0])
-    if group.format == "tmx":
-        return read_tmx(group.files[0], tmx_languages(group.files[0], wanted))
-    return read_jsonl(group.files[0], jsonl_languages(group.files[0], wanted))
+    (file,) = group.files
+    return group.format.read(file, group.format.find_languages(file, wanted))
 
 
 def find_languages(groups: Sequence[SourceGroup], wanted: LanguagePair) -> LanguagePair:
-    """Return the languages of both sides: those asked for, else those that the first file with codes names.
+    """Find the languages of both sides: those requested, else those that the first file with language codes names.
+
+    Every file is checked to have the languages requested.
 
     Raises:
-        UserError: if a file cannot be read or its languages are not clear.
+        UserError: if a file cannot be read or leaves its languages open.
     """
     found = wanted
     for group in groups:
-        named: LanguagePair | None = None
-        if group.format == "tmx":
-            named = tmx_languages(group.files[0], wanted)
-        elif group.format == "jsonl":
-            named = jsonl_languages(group.files[0], wanted)
+        named = group.format.find_languages(group.files[0], wanted) if group.format else None
         if named is not None and found.source is None and found.target is None:
             found = named
     return found
 
 
 def _reject_wrong_order(partners: Sequence[tuple[str, ...]]) -> None:
-    """Refuse `a.es b.es a.en b.en`: it would pair Spanish with Spanish."""
+    """Reject `a.es b.es a.en b.en`: it would pair Spanish with Spanish."""
     suffixes = [(format_suffix(source), format_suffix(target)) for source, target in partners]
     alike = [files for files, (one, other) in zip(partners, suffixes, strict=True) if one == other not in ("", ".txt")]
     sides = Counter(suffix for pair in suffixes for suffix in pair)
@@ -135,5 +137,5 @@ def _reject_wrong_order(partners: Sequence[tuple[str, ...]]) -> None:
         raise UserError(
             "two files that look like the same side were given as partners",
             where=alike[0],
-            hint="Plain texts go two by two: a.es a.en b.es b.en.",
+            hint="Plain texts are paired in order: a.es a.en b.es b.en.",
         )

@@ -1,8 +1,8 @@
-"""Translation memories (TMX 1.4) → pairs, as a stream: a unit is forgotten as soon as it is read.
+"""Translation memories (TMX 1.4) → pairs, as a stream: only one unit is in memory at a time.
 
 Differs from a full TMX reader: inline codes (`bpt`, `ept`, `ph`, `it`, `ut`, with the `sub` texts inside them) are
-left out and the text inside `hi` stays; white space that holds a line end is one space. Files that declare entities
-are refused, nothing outside the file is ever fetched.
+left out and the text inside `hi` is kept; white space that contains a line end becomes one space. Files that declare
+entities are rejected, and nothing outside the file is ever fetched.
 
 Source:
     TMX 1.4b specification, LISA OSCAR 2005.
@@ -28,7 +28,7 @@ from pellucid.errors import UserError
 __all__ = ["read_tmx", "tmx_languages"]
 
 _CODES = frozenset({"bpt", "ept", "ph", "it", "ut", "sub"})
-_GAPS = frozenset({"ph", "ut"})  # stand for something between the words, such as a line break
+_GAPS = frozenset({"ph", "ut"})  # stand for something between words, such as a line break
 _BROKEN_SPACE = re.compile(r"\s*[\r\n]\s*")
 
 
@@ -51,10 +51,10 @@ class _BrokenXml(Exception):
 
 
 def tmx_languages(file: str, wanted: LanguagePair) -> LanguagePair:
-    """Return the languages of the first unit that has two, the header's source language first.
+    """Find the languages of the first unit that has two, the header's source language first.
 
     Raises:
-        UserError: if the file cannot be read, does not hold the wanted languages, or more than two in that unit.
+        UserError: if the file cannot be read, lacks the wanted languages, or has more than two in that unit.
     """
     collector = _Collector()
     try:
@@ -67,29 +67,27 @@ def tmx_languages(file: str, wanted: LanguagePair) -> LanguagePair:
     except _BrokenXml:
         if wanted.source and wanted.target:
             return wanted
-        raise UserError(
-            "not a TMX file that can be read", where=file, hint="Export the memory again as TMX 1.4."
-        ) from None
+        raise UserError("not a readable TMX file", where=file, hint="Export the memory again as TMX 1.4.") from None
     return choose_languages(file, _all_codes(file), wanted)
 
 
-def read_tmx(file: str, languages: LanguagePair) -> Iterator[RawPair]:
-    """Yield a pair for each unit; where the XML breaks off, a last pair with the fault `tmx`.
+def read_tmx(file: str, languages: LanguagePair | None) -> Iterator[RawPair]:
+    """Yield a pair for each unit; where the XML is broken, a last pair with the issue `tmx`.
 
     Args:
         file: its path.
-        languages: of source and target; a code without a region stands for each region.
+        languages: of source and target; a code without a region matches every region.
 
     Raises:
-        UserError: if the file cannot be read or declares entities; if the languages were not asked for and there
-            turns out to be a third one.
+        UserError: if the file cannot be read or declares entities; if no languages were requested and the file
+            has a third one.
     """
-    assert languages.source is not None and languages.target is not None
+    assert languages is not None and languages.source is not None and languages.target is not None
     try:
         for unit in _units(file, _Collector()):
             codes = _codes(unit)
             if not languages.requested:
-                _refuse_third(file, codes, languages)
+                _reject_third_language(file, codes, languages)
             source, target = (_matching(code, codes, languages) for code in (languages.source, languages.target))
             if source is None and target is None:
                 continue
@@ -100,7 +98,7 @@ def read_tmx(file: str, languages: LanguagePair) -> Iterator[RawPair]:
 
 
 def _matching(wanted: str, codes: list[str], languages: LanguagePair) -> str | None:
-    """Return the code of a unit that is meant; where nobody asked for a region, any region will do."""
+    """Find the wanted language among a unit's codes; any region matches if no language was requested."""
     found = find_language(wanted, codes)
     sides = {first_subtag(code) for code in languages[:2] if code}
     if found is None and not languages.requested and len(sides) == 2:
@@ -126,14 +124,14 @@ def _source_first(codes: list[str], header: str) -> list[str]:
     return codes if first is None else [first, *(code for code in codes if code != first)]
 
 
-def _refuse_third(file: str, codes: list[str], languages: LanguagePair) -> None:
+def _reject_third_language(file: str, codes: list[str], languages: LanguagePair) -> None:
     known = {first_subtag(code) for code in languages[:2] if code}
     if any(first_subtag(code) not in known for code in codes):
         choose_languages(file, _all_codes(file), LanguagePair())
 
 
 def _all_codes(file: str) -> list[str]:
-    """Return every language of the file, for an error that lists them."""
+    """Collect every language of the file, for an error that lists them."""
     codes: dict[str, None] = {}
     try:
         for unit in _units(file, _Collector()):
@@ -145,7 +143,7 @@ def _all_codes(file: str) -> list[str]:
 
 def _units(file: str, collector: "_Collector") -> Iterator[_Unit]:
     parser = create_parser(forbid_dtd=False, forbid_entities=True, forbid_external=False)
-    parser.setFeature(feature_external_ges, False)  # a DTD may be named, as TMX does; it is not fetched
+    parser.setFeature(feature_external_ges, False)  # TMX files name a DTD; it is not fetched
     parser.setContentHandler(collector)
     collector.locator = parser
     try:
@@ -157,26 +155,31 @@ def _units(file: str, collector: "_Collector") -> Iterator[_Unit]:
     except SAXParseException as error:
         yield from collector.take()
         raise _BrokenXml(error.getLineNumber() or 1, f"the XML is broken: {error.getMessage()}") from error
-    except (DefusedXmlException, LookupError) as error:
-        what = "its encoding is not known" if isinstance(error, LookupError) else "it declares entities of its own"
+    except LookupError as error:
         raise UserError(
-            f"{file} is refused: {what}",
+            f"the file declares an unknown encoding: {error}",
             where=file,
-            hint="A TMX file needs none. Such files can be made to fill the memory; export it again if you trust it.",
+            hint="Export the memory again as UTF-8, or correct the encoding in the first line.",
+        ) from error
+    except DefusedXmlException as error:
+        raise UserError(
+            "the file declares entities and is rejected",
+            where=file,
+            hint="Export the memory again without them: TMX needs none, and such files can be made to fill the memory.",
         ) from error
 
 
 class _Collector(ContentHandler):
-    """Collects units as the parser reports elements; `take` hands over those that are whole."""
+    """Collects units as the parser reports elements; `take` returns the complete ones."""
 
     def __init__(self) -> None:
         super().__init__()
         self.source_language = ""
-        self.locator: Locator | None = None  # the parser; fed block by block, it does not say so itself
+        self.locator: Locator | None = None  # the parser; it does not set this itself when it is fed block by block
         self._units: list[_Unit] = []
         self._segments: list[_Segment] = []
         self._text: list[str] | None = None
-        self._hidden = 0  # how deep inside inline codes
+        self._hidden = 0  # nesting depth of inline codes
         self._gap = False
         self._code = ""
         self._line = self._unit_line = 1
@@ -215,14 +218,14 @@ class _Collector(ContentHandler):
         if self._text is None or self._hidden:
             return
         if self._gap:
-            # A code between two words must not glue them together.
+            # A code between two words must not join them.
             if self._text and self._text[-1][-1:].isalnum() and content[:1].isalnum():
                 self._text.append(" ")
             self._gap = False
         self._text.append(content)
 
     def skippedEntity(self, name: str) -> None:
-        """Put a character for an entity of HTML that the DTD would have declared; others stay as they are spelt."""
+        """Insert the character of an HTML entity that the DTD would have declared; keep the spelling of others."""
         self.characters(chr(name2codepoint[name]) if name in name2codepoint else f"&{name};")
 
     def _line_now(self) -> int:

@@ -1,16 +1,21 @@
-"""Tab-separated text → pairs: a tab separates, nothing else has a meaning; quotes, NA and null are text."""
+"""Tab-separated text → pairs. Only tabs separate: quotes, NA and null are text."""
 
 from collections.abc import Iterator
 
 from pellucid.corpus.pairs import Location
-from pellucid.corpus.raw_pairs import Issue, RawPair, decode
+from pellucid.corpus.raw_pairs import Issue, LanguagePair, RawPair, decode
 from pellucid.corpus.text_files import read_lines
+from pellucid.plurals import pluralize
 
 __all__ = ["read_tsv"]
 
 
-def read_tsv(file: str) -> Iterator[RawPair]:
-    """Yield a pair for each line: source, tab, target; another number of columns is the fault `columns`.
+def read_tsv(file: str, languages: LanguagePair | None = None) -> Iterator[RawPair]:
+    """Yield a pair for each line: source, tab, target; any other number of columns is the issue `columns`.
+
+    Args:
+        file: its path.
+        languages: not used: the columns are source and target, whatever their languages are.
 
     Raises:
         UserError: if the file cannot be read.
@@ -20,6 +25,6 @@ def read_tsv(file: str) -> Iterator[RawPair]:
         text, issues = decode(line, location)
         source, tab, target = text.partition("\t")
         if (not tab and source.strip("\ufeff \t")) or "\t" in target:
-            count = text.count("\t") + 1
-            issues += (Issue("columns", location, f"{count} column{'s' * (count != 1)} where 2 were expected"),)
+            columns = pluralize(text.count("\t") + 1, "column")
+            issues += (Issue("columns", location, f"expected 2 columns, got {columns}"),)
         yield RawPair(source, target, location, location, issues)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from pellucid.alignment.aligner import fit_lexicon
+from pellucid.alignment.fitting import fit_lexicon
 from pellucid.alignment.lexicon import Lexicon
 from pellucid.corpus.doctor import Examination, examine
 from pellucid.corpus.pairs import SentencePair

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
 
-from pellucid.alignment import aligner, em_kernels
-from pellucid.alignment.aligner import FitStep, Lexicon, fit_lexicon
+from pellucid.alignment import em_kernels, fitting
+from pellucid.alignment.fitting import FitStep, Lexicon, fit_lexicon
 from pellucid.errors import UserError
 from pellucid.evaluation.alignment_error import alignment_error_rate
 from pellucid.storage.id_store import IdStoreWriter
@@ -162,14 +162,14 @@ def test_an_id_store_is_read_in_place(text: Text, lexicon: Lexicon, tmp_path: Pa
 
 
 def test_pairs_that_are_not_counted_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aligner, "MAX_CELLS", 50)
+    monkeypatch.setattr(fitting, "MAX_CELLS", 50)
     source = [[0, 1]] * 100 + [[], [0], [1] * 401]
     target = [[0]] * 100 + [[0], [], [1]]
     report = fit_lexicon(source, target, 2, 2).report
     assert (report.pairs, report.used, report.blank, report.long, report.sampled) == (103, 25, 2, 1, 75)
     assert report.target_tokens == 25
     # evenly spread: every fourth
-    chosen, _ = aligner._select_pairs(numpy.full(100, 2), numpy.full(100, 1))
+    chosen, _ = fitting._select_pairs(numpy.full(100, 2), numpy.full(100, 1))
     assert chosen.tolist() == list(range(0, 100, 4))
 
 

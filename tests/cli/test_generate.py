@@ -201,7 +201,7 @@ def test_score_of_files_has_a_line_a_document(folder: Path, tmp_path: Path, caps
     said = capsys.readouterr()
     assert len(said.out.splitlines()) == 3
     assert all(float(line) < 0 for line in said.out.splitlines())
-    assert "a line is a document" in said.err and "3 texts" in said.err
+    assert "each line is a document" in said.err and "3 texts" in said.err
 
 
 @pytest.mark.parametrize(

@@ -84,11 +84,11 @@ def test_jsonl_has_texts_or_prompts_with_completions(tmp_path: Path) -> None:
     ("line", "check", "said"),
     [
         ('{"prompt": "q"}', "json", "no field completion"),
-        ('{"text": "t", "prompt": "p", "completion": "c"}', "json", "expected one of the two"),
-        ('{"text": 3}', "json", "no text in the field text"),
+        ('{"text": "t", "prompt": "p", "completion": "c"}', "json", "got both"),
+        ('{"text": 3}', "json", "not a string: field text"),
         ("{", "json", "not JSON"),
         ("[1]", "json", "not a JSON object"),
-        ('{"text": "\\ud83d"}', "encoding", "half a character"),
+        ('{"text": "\\ud83d"}', "encoding", "lone surrogate"),
     ],
 )
 def test_what_is_no_document_is_told_with_its_line(tmp_path: Path, line: str, check: str, said: str) -> None:

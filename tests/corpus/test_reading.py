@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from pellucid.corpus.formats import PAIR_FILES, PAIR_FORMATS
 from pellucid.corpus.pairs import Location
 from pellucid.corpus.reading import group_sources, read_pairs
 from pellucid.errors import UserError
@@ -32,14 +33,17 @@ def test_a_line_without_a_partner_is_a_fault_and_not_cut_off(tmp_path: Path) -> 
     assert pairs[2].issues[0].check == "line-count"
 
 
-def test_forms_may_be_mixed_and_plain_files_go_two_by_two(tmp_path: Path) -> None:
+def test_every_suffix_belongs_to_one_format() -> None:
+    suffixes = [suffix for form in PAIR_FORMATS for suffix in form.suffixes]
+    assert len(set(suffixes)) == len(suffixes)
+    assert all(form.suffixes[0] in PAIR_FILES for form in PAIR_FORMATS)
+
+
+def test_formats_may_be_mixed_and_plain_files_go_two_by_two(tmp_path: Path) -> None:
     names = ["a.es", "b.tsv", "a.en", "c.es", "c.en"]
     groups = group_sources([tmp_path / name for name in names])
-    assert [(group.format, [Path(file).name for file in group.files]) for group in groups] == [
-        ("tsv", ["b.tsv"]),
-        ("plain", ["a.es", "a.en"]),
-        ("plain", ["c.es", "c.en"]),
-    ]
+    found = [(group.format and group.format.name, [Path(file).name for file in group.files]) for group in groups]
+    assert found == [("TSV", ["b.tsv"]), (None, ["a.es", "a.en"]), (None, ["c.es", "c.en"])]
 
 
 @pytest.mark.parametrize(
@@ -48,8 +52,8 @@ def test_forms_may_be_mixed_and_plain_files_go_two_by_two(tmp_path: Path) -> Non
         ([], "no files"),
         (["a.es"], "no partner"),
         (["a.es", "b.es", "a.en", "b.en"], "same side"),
-        (["a.csv"], "not read"),
-        (["a.json"], "not read"),
+        (["a.csv"], "not supported"),
+        (["a.json"], "not supported"),
     ],
 )
 def test_files_that_do_not_go_together_are_refused(names: list[str], what: str) -> None:
@@ -60,7 +64,7 @@ def test_files_that_do_not_go_together_are_refused(names: list[str], what: str) 
 def test_tsv_wants_two_columns_and_names_the_line_that_has_others(tmp_path: Path) -> None:
     pairs = list(read_pairs([write(tmp_path / "a.tsv", "a\tb\na\nx\ty\tz\n\n\tb\n")]))
     assert [[issue.check for issue in pair.issues] for pair in pairs] == [[], ["columns"], ["columns"], [], []]
-    assert "3 columns where 2" in pairs[2].issues[0].message
+    assert "expected 2 columns, got 3 columns" in pairs[2].issues[0].message
 
 
 def test_invalid_utf8_is_a_fault_of_its_line_alone(tmp_path: Path) -> None:
@@ -179,8 +183,14 @@ class TestTmx:
         text = TMX.format(srclang="es", units=unit(es="&a;", en="one")).replace(
             '<!DOCTYPE tmx SYSTEM "tmx14.dtd">', declaration
         )
-        with pytest.raises(UserError, match="refused"):
+        with pytest.raises(UserError, match="declares entities"):
             texts(write(tmp_path / "a.tmx", text))
+
+    def test_an_unknown_encoding_is_named_and_gets_its_own_hint(self, tmp_path: Path) -> None:
+        text = TMX.format(srclang="es", units=unit(es="a", en="b")).replace("UTF-8", "x-unknown")
+        with pytest.raises(UserError, match="unknown encoding") as caught:
+            texts(write(tmp_path / "a.tmx", text))
+        assert "entities" not in caught.value.hint
 
     def test_entities_of_html_that_the_dtd_would_declare_are_characters(self, tmp_path: Path) -> None:
         assert texts(self.memory(tmp_path / "a.tmx", unit(es="a&nbsp;b", en="one")))[0][0] == "a\u00a0b"

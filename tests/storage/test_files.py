@@ -179,7 +179,7 @@ def counted(function):
 
 for name in ("fsync", "rename", "unlink", "rmdir"):
     setattr(os, name, counted(getattr(os, name)))
-with files.new_folder(Path(sys.argv[1]) / "f", replace=True) as folder:
+with files.atomic_folder(Path(sys.argv[1]) / "f", replace=True) as folder:
     (folder / "a").write_text("new", encoding="utf-8")
     (folder / "b").write_text("new", encoding="utf-8")
 """

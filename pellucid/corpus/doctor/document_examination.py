@@ -13,7 +13,7 @@ from pellucid.corpus.doctor.examination import Stamp, stamp
 from pellucid.corpus.doctor.hash_set import HashSet
 from pellucid.corpus.doctor.pair_checks import mojibake_in
 from pellucid.corpus.doctor.report import IssueLog, ReportedIssue, excerpt, issue_lines
-from pellucid.corpus.documents import Document, RawDocument, detect_boundary, is_jsonl, read_documents
+from pellucid.corpus.documents import BOUNDARY_WORDS, Document, RawDocument, detect_boundary, is_jsonl, read_documents
 from pellucid.corpus.documents_config import DOCUMENT_CHECKS, Boundary, DocumentsConfig
 from pellucid.corpus.pairs import Location
 from pellucid.errors import UsageError, UserError
@@ -22,7 +22,6 @@ from pellucid.plurals import pluralize
 __all__ = ["DocumentExamination", "DocumentReport", "examine_documents"]
 
 _BLOCK = 8192  # documents judged at once
-_BOUNDARIES = {"line": "each line", "blank-line": "what stands between blank lines", "file": "the whole file"}
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,7 @@ class DocumentReport:
         ]
         for file, boundary in zip(self.files, self.boundaries, strict=True):
             if boundary is not None:
-                lines.append(f"{file}: {_BOUNDARIES[boundary]} is a document (data.documents {boundary})")
+                lines.append(f"{file}: {BOUNDARY_WORDS[boundary]} is a document (data.documents {boundary})")
         return [*lines, *issue_lines(self.issues, self.counts, shown, "document")]
 
 

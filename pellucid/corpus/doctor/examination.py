@@ -170,7 +170,7 @@ def _find_drifts(
     drifts: list[SideDrift | None] = []
     for group in groups:
         if "shift" in options.skip:
-            drifts.append(count_lines(group.files) if group.format == "plain" else None)
+            drifts.append(count_lines(group.files) if group.format is None else None)
             continue
         pairs, again = read_group(group, languages), read_group(group, languages)
         drifts.append(find_drift(_counted(pairs, on_progress), again))

@@ -67,8 +67,8 @@ class PairChecker:
         self._on_dropped = on_dropped
         self._held_out = held
         self._skip = frozenset(limits.skip)
-        self._drops = {check for check in (*DROP_CHECKS, *WARN_CHECKS, "leak", "duplicate", "near-duplicate", *AUTO_FIXED)
-                       if limits.level(check) == "drop"}  # fmt: skip
+        checks = (*DROP_CHECKS, *WARN_CHECKS, *AUTO_FIXED, "leak", "duplicate", "near-duplicate")
+        self._drops = {check for check in checks if limits.level(check) == "drop"}
         self._first = [
             (check, find) for check, find in DROP_CHECKS.items() if check not in self._skip or check == "blank"
         ]
