@@ -1,4 +1,4 @@
-"""What goes wrong by a user's hand: said as what, where and how to mend it."""
+"""Errors that a user can fix: what is wrong, where, and a hint."""
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -7,12 +7,12 @@ __all__ = ["ShapeError", "UsageError", "UserError", "did_you_mean"]
 
 
 class UserError(Exception):
-    """Something the user must mend before the work can go on.
+    """An error that the user can fix.
 
     Args:
-        what: one sentence, what is wrong, with what was expected and what was got.
-        where: files, lines or fields it concerns, most important first; `file:line` where a line is known.
-        hint: how to mend it, a full sentence or a command.
+        what: what is wrong, with what was expected and what was found; lower case, without a full stop.
+        where: the files, arguments or settings concerned, most important first; `file:line` if the line is known.
+        hint: how to fix it, in whole sentences or as a command.
     """
 
     exit_code = 1
@@ -27,24 +27,24 @@ class UserError(Exception):
         lines = [f"error: {self.what}"]
         if self.where:
             lines.append(f"  --> {self.where[0]}")
-            lines.extend(f"      {place}" for place in self.where[1:])
+            lines.extend(f"      {other}" for other in self.where[1:])
         if self.hint:
             lines.append(f"hint: {self.hint}")
         return "\n".join(lines)
 
     def as_dict(self) -> dict[str, object]:
-        """Return the same three fields for `--json` and the server."""
+        """Convert to the three fields that `--json` prints."""
         return {"error": self.what, "where": list(self.where), "hint": self.hint}
 
 
 class UsageError(UserError):
-    """A command line that Pellucid does not understand."""
+    """A command line that cannot be run as given."""
 
     exit_code = 2
 
 
 class ShapeError(ValueError):
-    """Arrays whose shapes do not fit together: a caller's mistake, not a user's."""
+    """Arrays of incompatible shapes: a mistake of the calling code, not of the user."""
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str | None = None, template: str = "{}") -> str:

@@ -169,8 +169,10 @@ def _run(tokens: list[str]) -> int:
 
 
 def _parse(app: App, tokens: list[str]) -> tuple[Callable[..., Any], BoundArguments, Mapping[str, Any]]:
+    program = "pellucid"
     try:
         words, apps, _ = app.parse_commands(tokens)
+        program = " ".join([program, *(word for word in words if not word.startswith("-"))])
         for found in apps:
             if found.default_command is not None and found.name[0] in words:
                 found.help = None  # on its own page a command shows its whole docstring, not its line in the list
@@ -178,9 +180,11 @@ def _parse(app: App, tokens: list[str]) -> tuple[Callable[..., Any], BoundArgume
     except UnknownCommandError as error:
         raise _unknown_command(error) from error
     except CycloptsError as error:
-        raise _wrong_usage(error) from error
+        if isinstance(error.__cause__, ValidationError):
+            raise _invalid_value(error.__cause__, program) from error
+        raise _wrong_usage(error, program) from error
     except ValidationError as error:
-        raise _invalid_value(error, " ".join(["pellucid", *words])) from error
+        raise _invalid_value(error, program) from error
 
 
 def _unknown_command(error: UnknownCommandError) -> UsageError:
@@ -195,9 +199,8 @@ def _unknown_command(error: UnknownCommandError) -> UsageError:
     return UsageError(f"unknown command {name}", where=f"{program} {name}", hint=hint)
 
 
-def _wrong_usage(error: CycloptsError) -> UsageError:
+def _wrong_usage(error: CycloptsError, program: str) -> UsageError:
     """Reword an error of cyclopts, such as `Unknown option: --beem. Did you mean --beam?`."""
-    program = " ".join(["pellucid", *(error.command_chain or ())])
     what, _, near = str(error).partition(" Did you mean ")
     if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
         what = f"unexpected argument {error.unused_tokens[0]}"

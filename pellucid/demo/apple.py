@@ -1,6 +1,6 @@
 """苹果, the fruit and the company: a word of two senses, disambiguated by its context."""
 
-from pellucid.demo.clauses import MOODS, Clause, Predicate, choose_time_phrase
+from pellucid.demo.clauses import MARKS, MOODS, Clause, Predicate, choose_time
 from pellucid.demo.descriptions import adjective_clause, be_clause
 from pellucid.demo.english import plural, verb_forms
 from pellucid.demo.events import Sentence, make_sentence, punctuate
@@ -42,12 +42,8 @@ def apple(rng: SentenceRng) -> Sentence:
 
 
 def _works_at(rng: SentenceRng) -> Sentence:
-    aspect, mood, at_key, key = (
-        rng.choose(("state", "wish", "past")),
-        rng.weighted(MOODS),
-        rng.new_key(),
-        rng.new_key(),
-    )
+    aspect, mood = rng.choose(("state", "wish", "past")), rng.weighted(MOODS)
+    at_key, key = rng.new_keys(2)
     firm = _company(rng) if rng.chance(0.35) else _the_firm(rng)
     predicate = Predicate(
         tag("在", at_key) + firm.source,
@@ -59,7 +55,7 @@ def _works_at(rng: SentenceRng) -> Sentence:
     )
     subject = non_first_person(rng) if mood == "question" else person(rng)
     clause = Clause(
-        subject, predicate, aspect, mood == "negative", choose_time_phrase(rng, "past") if aspect == "past" else None
+        subject, predicate, aspect, mood == "negative", choose_time(rng, "past") if aspect == "past" else None
     )
     return make_sentence(rng, clause, mood == "question")
 
@@ -70,12 +66,8 @@ def _the_firm(rng: SentenceRng) -> NounPhrase:
 
 
 def _company(rng: SentenceRng) -> NounPhrase:
-    (zh, en), one, quality, key = (
-        rng.choose((("大", "big"), ("小", "small"), ("新", "new"), ("有名", "famous"))),
-        rng.new_key(),
-        rng.new_key(),
-        rng.new_key(),
-    )
+    zh, en = rng.choose((("大", "big"), ("小", "small"), ("新", "new"), ("有名", "famous")))
+    one, quality, key = rng.new_keys(3)
     attribute = tag(zh, quality) + (tag("的", quality) if len(zh) > 1 else ())
     source = tag("一", one) + tag("家", one) + attribute + tag("公司", key)
     return third_person(source, tag("a", one) + tag(en, quality) + tag("company", key))
@@ -83,13 +75,8 @@ def _company(rng: SentenceRng) -> NounPhrase:
 
 def _apple_device(rng: SentenceRng) -> Sentence:
     """他买了一部苹果手机。 He bought an Apple phone."""
-    noun, thing, count, firm, is_plural = (
-        rng.choose(_APPLE_THINGS),
-        rng.new_key(),
-        rng.new_key(),
-        _the_firm(rng),
-        rng.chance(0.3),
-    )
+    noun, firm, is_plural = rng.choose(_APPLE_THINGS), _the_firm(rng), rng.chance(0.3)
+    thing, count = rng.new_keys(2)
     zh, en = ("两", "two") if is_plural else ("一", "a")
     source = tag(zh, count) + tag(noun.measure, count) + firm.source + tag(noun.zh, thing)
     target = tag(en, count) + firm.target + tag(plural(noun.en) if is_plural else noun.en, thing)
@@ -98,7 +85,7 @@ def _apple_device(rng: SentenceRng) -> Sentence:
         non_first_person(rng),
         transitive(rng, verb, third_person(source, target)),
         "past",
-        time=choose_time_phrase(rng, "past"),
+        time=choose_time(rng, "past"),
     )
     return make_sentence(rng, clause, rng.chance(0.2))
 
@@ -111,15 +98,13 @@ def _apples_device(rng: SentenceRng) -> Sentence:
     target = firm.target + tag("'s", possessive) + tag("new", new) + tag(noun.en, thing)
     rng.combine("新", noun.zh)
     rng.combine(adjective.zh, noun.zh)
-    return punctuate(
-        rng, adjective_clause(rng, third_person(source, target), adjective, mood), "?" if mood == "question" else "."
-    )
+    return punctuate(rng, adjective_clause(rng, third_person(source, target), adjective, mood), MARKS[mood])
 
 
 def _releases(rng: SentenceRng) -> Sentence:
     thing = rng.choose((indefinite_noun, counted_noun))(rng, rng.choose(_APPLE_THINGS))
     clause = Clause(
-        _the_firm(rng), transitive(rng, Verb("发布", "release"), thing), "past", time=choose_time_phrase(rng, "past")
+        _the_firm(rng), transitive(rng, Verb("发布", "release"), thing), "past", time=choose_time(rng, "past")
     )
     return make_sentence(rng, clause, rng.chance(0.3))
 
@@ -128,7 +113,7 @@ def _is_company(rng: SentenceRng) -> Sentence:
     key, firm, company = rng.new_key(), _the_firm(rng), _company(rng)
     mood = rng.weighted(((6.0, "affirmative"), (2.0, "question")))
     clause = be_clause(rng, firm, mood, tag("是", key), company.source, company.target, key)
-    return punctuate(rng, clause, "?" if mood == "question" else ".")
+    return punctuate(rng, clause, MARKS[mood])
 
 
 def _fruit(rng: SentenceRng) -> Sentence:

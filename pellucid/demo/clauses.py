@@ -14,12 +14,13 @@ from pellucid.demo.noun_phrases import NounPhrase
 from pellucid.demo.words import SentenceRng, Word, Words, tag
 
 __all__ = [
+    "MARKS",
     "MOODS",
     "Clause",
     "Predicate",
     "TimePhrase",
     "be_form",
-    "choose_time_phrase",
+    "choose_time",
     "do_form",
     "make_statement",
     "make_wh_question",
@@ -27,6 +28,7 @@ __all__ = [
     "time_phrase",
 ]
 
+MARKS = {"affirmative": ".", "negative": ".", "question": "?"}  # the punctuation mark of each mood
 MOODS = ((6.0, "affirmative"), (2.0, "negative"), (2.0, "question"))  # the moods of a sentence and their weights
 
 
@@ -85,7 +87,7 @@ class _Inflection(NamedTuple):
     end: Words = ()
 
 
-def choose_time_phrase(rng: SentenceRng, tense: str) -> TimePhrase:
+def choose_time(rng: SentenceRng, tense: str) -> TimePhrase:
     """Choose a time phrase for past, future, habit or now."""
     return time_phrase(rng, rng.choose(TIMES[tense]))
 

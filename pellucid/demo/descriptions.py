@@ -1,11 +1,12 @@
 """Sentences about what things and people are like, what and where they are, and whose."""
 
 from pellucid.demo.clauses import (
+    MARKS,
     MOODS,
     Clause,
     Predicate,
     be_form,
-    choose_time_phrase,
+    choose_time,
     make_statement,
     make_yes_no_question,
 )
@@ -89,7 +90,7 @@ def description(rng: SentenceRng) -> Sentence:
         clause = adjective_clause(rng, subject, rng.choose(_PERSON_ADJECTIVES), mood)
     else:
         clause = adjective_clause(rng, *_thing_and_adjective(rng), mood)
-    return punctuate(rng, clause, "?" if mood == "question" else ".")
+    return punctuate(rng, clause, MARKS[mood])
 
 
 def _thing_and_adjective(rng: SentenceRng) -> tuple[NounPhrase, Adjective]:
@@ -149,7 +150,7 @@ def _compared(rng: SentenceRng, first: NounPhrase, second: NounPhrase, adjective
     source = tag("比", than) + second.source + tag(adjective.zh, key)
     target = tag(comparative(adjective.en), key) + tag("than", than) + second.target_object
     mood = "question" if rng.chance(0.25) else "affirmative"
-    return punctuate(rng, be_clause(rng, first, mood, (), source, target, key), "?" if mood == "question" else ".")
+    return punctuate(rng, be_clause(rng, first, mood, (), source, target, key), MARKS[mood])
 
 
 _OF_KINDS = frozenset(("大", "小", "可爱", "聪明", "好吃", "漂亮", "贵", "便宜"))
@@ -167,9 +168,7 @@ def kinds(rng: SentenceRng) -> Sentence:
         rng.combine(adjective.zh, other.zh)
         return _compared(rng, bare_noun(rng, noun), bare_noun(rng, other), adjective)
     mood = rng.weighted(MOODS)
-    return punctuate(
-        rng, adjective_clause(rng, bare_noun(rng, noun), adjective, mood), "?" if mood == "question" else "."
-    )
+    return punctuate(rng, adjective_clause(rng, bare_noun(rng, noun), adjective, mood), MARKS[mood])
 
 
 _PROFESSIONS = nouns_of("adult artist -男人 -女人")
@@ -192,7 +191,7 @@ def profession(rng: SentenceRng) -> Sentence:
         bare = rng.new_key()
         complement = third_person(tag(noun.zh, bare), tag("a", bare) + tag(noun.en, bare))
     clause = be_clause(rng, subject, mood, tag("是", key), complement.source, complement.target, key)
-    return punctuate(rng, clause, "?" if mood == "question" else ".")
+    return punctuate(rng, clause, MARKS[mood])
 
 
 _POINTED_AT = nouns_of("animal reading paper device vehicle thing furniture clothing worn plant building")
@@ -216,7 +215,7 @@ def this_is(rng: SentenceRng) -> Sentence:
         # 这是我的两本书: English would have to say these.
         return this_is(rng)
     clause = be_clause(rng, subject, mood, tag("是", key), complement.source, complement.target, key)
-    return punctuate(rng, clause, "?" if mood == "question" else ".")
+    return punctuate(rng, clause, MARKS[mood])
 
 
 def _ordinal(rng: SentenceRng, noun: Noun) -> NounPhrase:
@@ -258,7 +257,7 @@ def existence(rng: SentenceRng) -> Sentence:
 
 def location(rng: SentenceRng) -> Sentence:
     """那本书在桌子上。 That book is on the table; 他现在在北京。 He is in Beijing now."""
-    mood, time = rng.weighted(MOODS), choose_time_phrase(rng, "now") if rng.chance(0.3) else None
+    mood, time = rng.weighted(MOODS), choose_time(rng, "now") if rng.chance(0.3) else None
     if rng.chance(0.5):
         subject = person(rng)
         source, target = at(rng, rng.choose(PLACES))
@@ -275,7 +274,7 @@ def location(rng: SentenceRng) -> Sentence:
         subject = subject._replace(source=subject.source + time.source)
         target = target + time.target
     clause = be_clause(rng, subject, mood, source[:1], source[1:], target, source[0].keys[0])
-    return punctuate(rng, clause, "?" if mood == "question" else ".")
+    return punctuate(rng, clause, MARKS[mood])
 
 
 _HAD = nouns_of(

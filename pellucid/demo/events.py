@@ -5,7 +5,7 @@ from pellucid.demo.clauses import (
     Clause,
     Predicate,
     TimePhrase,
-    choose_time_phrase,
+    choose_time,
     make_statement,
     make_yes_no_question,
     time_phrase,
@@ -134,10 +134,10 @@ def _time(rng: SentenceRng, aspect: str, mood: str) -> TimePhrase | None:
         "habit": 0.0 if mood == "negative" else 0.7 if mood == "affirmative" else 1.0,
     }
     if aspect == "progressive":
-        return choose_time_phrase(rng, "now") if rng.chance(0.25) else None
+        return choose_time(rng, "now") if rng.chance(0.25) else None
     if not rng.chance(share.get(aspect, 0.0)):
         return None
-    return choose_time_phrase(rng, "future" if aspect == "wish" else aspect)
+    return choose_time(rng, "future" if aspect == "wish" else aspect)
 
 
 def _adverb(rng: SentenceRng, clause: Clause, mood: str) -> tuple[str, str] | None:

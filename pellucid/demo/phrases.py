@@ -1,7 +1,7 @@
 """Fixed phrases, requests, weather, conditions and contrasts."""
 
 from pellucid.demo.apple import apple
-from pellucid.demo.clauses import MOODS, Clause, Predicate, choose_time_phrase, make_statement
+from pellucid.demo.clauses import MOODS, Clause, Predicate, choose_time, make_statement
 from pellucid.demo.english import verb_forms
 from pellucid.demo.events import Sentence, event_clause, make_sentence, punctuate
 from pellucid.demo.lexicon import PLACES, nouns_of
@@ -83,7 +83,7 @@ def parting(rng: SentenceRng) -> Sentence:
 
 
 def _see_you(rng: SentenceRng) -> Sentence:
-    time, key = choose_time_phrase(rng, "future"), rng.new_key()
+    time, key = choose_time(rng, "future"), rng.new_key()
     return time.source + tag("见", key), tag("see you", key) + time.target
 
 
@@ -185,7 +185,7 @@ def _rain(rng: SentenceRng) -> Sentence:
 
 def _rain_clause(rng: SentenceRng, aspect: str) -> Clause:
     (zh, en), key = rng.choose(_FALL), rng.new_key()
-    time = choose_time_phrase(rng, {"progressive": "now", "past": "recent", "future": "soon"}[aspect])
+    time = choose_time(rng, {"progressive": "now", "past": "recent", "future": "soon"}[aspect])
     where_source, where_target = _in_a_city(rng) if rng.chance(0.5) else ((), ())
     predicate = Predicate((), tag(zh, key), (), verb_forms(en), key, where_target, separable=False)
     return Clause(NounPhrase(where_source, tag("it", key), ()), predicate, aspect, time=time)
@@ -201,7 +201,7 @@ def condition(rng: SentenceRng) -> Sentence:
     key, comma, fall = rng.new_key(), rng.new_key(), rng.new_key()
     (zh, en), time, mood = (
         rng.choose(_FALL),
-        choose_time_phrase(rng, "soon"),
+        choose_time(rng, "soon"),
         "negative" if rng.chance(0.3) else "affirmative",
     )
     clause = event_clause(rng, person(rng), "future", mood, timed=False)

@@ -1,6 +1,6 @@
 """Questions with a question word, which Chinese keeps in the place of the answer and English puts first."""
 
-from pellucid.demo.clauses import Clause, Predicate, be_form, choose_time_phrase, make_statement, make_wh_question
+from pellucid.demo.clauses import Clause, Predicate, be_form, choose_time, make_statement, make_wh_question
 from pellucid.demo.descriptions import spot_phrase
 from pellucid.demo.english import plural, verb_forms
 from pellucid.demo.events import Sentence, event_clause, punctuate
@@ -46,7 +46,7 @@ def what(rng: SentenceRng) -> Sentence:
         ]
     )
     predicate = Predicate((), tag(verb.zh, key), tag("什么", word), verb_forms(verb.en), key, ())
-    time = choose_time_phrase(rng, aspect) if aspect == "future" or (aspect == "past" and rng.chance(0.7)) else None
+    time = choose_time(rng, aspect) if aspect == "future" or (aspect == "past" and rng.chance(0.7)) else None
     clause = Clause(non_first_person(rng), predicate, aspect, time=time)
     return punctuate(rng, make_wh_question(rng, clause, tag("what", word)), "?")
 
@@ -67,7 +67,7 @@ def how_many(rng: SentenceRng) -> Sentence:
     rng.combine(verb.zh, noun.zh)
     source, lead = _some_number(rng, noun)
     predicate = Predicate((), tag(verb.zh, key), source, verb_forms(verb.en), key, ())
-    time = choose_time_phrase(rng, "past") if what_for == "done" and rng.chance(0.7) else None
+    time = choose_time(rng, "past") if what_for == "done" and rng.chance(0.7) else None
     clause = Clause(non_first_person(rng), predicate, "past" if what_for == "done" else "state", time=time)
     return punctuate(rng, make_wh_question(rng, clause, lead), "?")
 
@@ -96,7 +96,7 @@ def where(rng: SentenceRng) -> Sentence:
     if kind == "went":
         aspect = rng.choose(("past", "future", "wish"))
         predicate = Predicate((), tag("去", key), place, verb_forms("go"), key, ())
-        time = choose_time_phrase(rng, "past" if aspect == "past" else "future")
+        time = choose_time(rng, "past" if aspect == "past" else "future")
         clause = Clause(subject, predicate, aspect, time=time)
     elif kind == "lives":
         predicate = Predicate((), tag("住", key) + tag("在", word), place, verb_forms("live"), key, ())
@@ -139,12 +139,8 @@ _OWNED = nouns_of("animal reading paper device vehicle thing furniture worn plan
 
 def whose(rng: SentenceRng) -> Sentence:
     """那是谁的书？ Whose book is that?"""
-    (zh, en), this, key, word = (
-        rng.choose((("这", "this"), ("那", "that"))),
-        rng.new_key(),
-        rng.new_key(),
-        rng.new_key(),
-    )
+    zh, en = rng.choose((("这", "this"), ("那", "that")))
+    this, key, word = rng.new_keys(3)
     noun, thing, subject = rng.choose(_OWNED), rng.new_key(), tag(zh, this)
     source = subject + tag("是", key) + tag("谁", word) + tag("的", word) + tag(noun.zh, thing)
     return punctuate(rng, (source, tag("whose", word) + tag(noun.en, thing) + tag("is", key) + tag(en, this)), "?")

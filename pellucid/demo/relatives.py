@@ -3,7 +3,7 @@
 A Chinese relative clause precedes its noun and ends in 的; an English one follows it.
 """
 
-from pellucid.demo.clauses import Clause, be_form, choose_time_phrase, make_statement
+from pellucid.demo.clauses import Clause, be_form, choose_time, make_statement
 from pellucid.demo.english import verb_forms
 from pellucid.demo.lexicon import Noun, nouns_of
 from pellucid.demo.noun_phrases import (
@@ -55,7 +55,7 @@ def thing_with_relative_clause(rng: SentenceRng, noun: Noun | None = None) -> No
     source: Words = tag(verb.zh, key) + tag("的", that)
     target: Words = tag("that", that) + subject.target
     if aspect == "past":
-        when = choose_time_phrase(rng, "past")
+        when = choose_time(rng, "past")
         opening = when.source + subject.source if rng.chance(0.2) else subject.source + when.source
         return attach_relative_clause(rng, noun, opening + source, target + tag(forms.past, key) + when.target)
     if aspect == "state":

@@ -45,6 +45,10 @@ class SentenceRng:
         self._last_key += 1
         return self._last_key
 
+    def new_keys(self, count: int) -> list[int]:
+        """Return `count` new keys."""
+        return [self.new_key() for _ in range(count)]
+
     def chance(self, probability: float) -> bool:
         """Return True with the given probability."""
         return bool(self._rng.random() < probability)
