@@ -6,7 +6,7 @@ from pellucid.cli.console import display_width
 from pellucid.demo.language import generate
 
 
-def test_shades_stand_below_their_source_word_and_beside_their_target_word() -> None:
+def test_a_shade_is_below_its_source_word_and_beside_its_target_word() -> None:
     weights = {(0, 0): 1.0, (1, 2): 0.6, (2, 1): 0.3, (2, 2): 0.1}
     assert draw_alignment(["我", "昨天", "吃"], ["I", "ate", "yesterday"], weights) == [
         "          我 昨天 吃",
@@ -25,7 +25,7 @@ def test_a_long_source_is_drawn_in_blocks() -> None:
     ]
 
 
-def test_a_word_wider_than_the_terminal_is_drawn_all_the_same() -> None:
+def test_a_word_wider_than_the_terminal_is_drawn_in_full() -> None:
     assert draw_alignment(["a", "猫" * 10], ["x"], {(1, 0): 1.0}, columns=10) == [
         "  a",
         "x ·",
@@ -34,7 +34,7 @@ def test_a_word_wider_than_the_terminal_is_drawn_all_the_same() -> None:
     ]
 
 
-def test_nothing_gives_nothing() -> None:
+def test_an_empty_alignment_has_no_lines() -> None:
     assert draw_alignment([], [], {}) == []
 
 

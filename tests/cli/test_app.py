@@ -80,7 +80,7 @@ def test_a_command_gets_its_flags(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr() == ("2 cpu float32 None\n", "message\n")
 
 
-def test_shared_flags_hold_before_the_command_runs(
+def test_shared_flags_apply_before_the_command_runs(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"):
@@ -95,12 +95,12 @@ def test_the_exit_code_of_a_command_is_passed_through() -> None:
     assert app.main(["probe", "code"]) == 1
 
 
-def test_a_users_mistake_is_said_without_a_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_user_error_has_no_traceback(capsys: pytest.CaptureFixture[str]) -> None:
     assert app.main(["probe", "user"]) == 1
     assert capsys.readouterr() == ("", "error: wrong\n  --> a:1\nhint: Fix it.\n")
 
 
-def test_with_json_a_mistake_is_json_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+def test_with_json_an_error_is_json_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     assert app.main(["probe", "user", "--json"]) == 1
     shown = capsys.readouterr()
     assert shown.out == ""
@@ -140,7 +140,7 @@ def test_ctrl_c_is_quiet(capsys: pytest.CaptureFixture[str]) -> None:
         (["train", "probe", "--model.dropout"], ["setting model.dropout has no value"]),
     ],
 )
-def test_wrong_usage_is_told_with_the_nearest_right_name(
+def test_a_usage_error_suggests_the_nearest_name(
     tokens: list[str], words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert app.main(tokens) == 2
@@ -158,7 +158,7 @@ def test_settings_reach_training_as_typed(capsys: pytest.CaptureFixture[str]) ->
     assert json.loads(capsys.readouterr().out) == {}
 
 
-def test_help_fits_a_terminal_and_says_what_there_is(run_pellucid: Run) -> None:
+def test_help_fits_a_terminal_and_lists_the_commands(run_pellucid: Run) -> None:
     alone, asked = run_pellucid(), run_pellucid("--help")
     assert (alone.returncode, asked.returncode) == (0, 0)
     assert alone.stdout == asked.stdout
@@ -206,7 +206,7 @@ def test_output_is_utf8_whatever_the_system_says(tmp_path: Path) -> None:
     assert "没有" in ended.stderr.decode("utf-8")
 
 
-def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
+def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
     write_config(tmp_path, "translator", {})
     reading, writing = os.pipe()
     os.close(reading)
@@ -221,7 +221,7 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     assert (ended.returncode, ended.stderr) == (141, b"")
 
 
-def test_a_full_disk_behind_standard_output_is_a_users_error(tmp_path: Path) -> None:
+def test_a_full_disk_behind_standard_output_is_a_user_error(tmp_path: Path) -> None:
     write_config(tmp_path, "translator", {})
     program = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)); "
@@ -242,7 +242,7 @@ def test_a_full_disk_behind_standard_output_is_a_users_error(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("closed", "words"), [("<&-", "standard input is closed"), (">&-", "output is closed")])
-def test_closed_streams_are_a_users_error(tmp_path: Path, closed: str, words: str) -> None:
+def test_a_closed_stream_is_a_user_error(tmp_path: Path, closed: str, words: str) -> None:
     folder = save_translator(tmp_path, small_translator())
     ended = subprocess.run(
         ["sh", "-c", f'echo Hund | {{ "$0" -m pellucid translate "$1" {closed}; }}', sys.executable, str(folder)],
@@ -268,7 +268,7 @@ def test_a_command_that_only_writes_a_file_needs_no_standard_output(tmp_path: Pa
     assert b"Traceback" not in ended.stderr
 
 
-def test_text_that_is_no_unicode_is_shown_escaped(tmp_path: Path) -> None:
+def test_text_that_is_not_unicode_is_escaped(tmp_path: Path) -> None:
     program = "from pellucid.cli import console; console.use_utf8(); console.data('\\ud800 \\udce4\\udcbd\\udca0 好')"
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, cwd=ROOT, check=False)
     assert ended.stdout == "\\ud800 你 好\n".encode()

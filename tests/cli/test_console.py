@@ -11,7 +11,7 @@ from pellucid.errors import UserError
 
 
 @pytest.fixture(autouse=True)
-def talkative() -> Iterator[None]:
+def not_quiet() -> Iterator[None]:
     yield
     console.set_quiet(False)
 
@@ -32,7 +32,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 class Terminal(io.StringIO):
-    """Takes the place of stderr within `with terminal:`, which pytest would take back if a fixture did it."""
+    """Replaces stderr within `with terminal:`; pytest would undo a replacement made by a fixture."""
 
     def isatty(self) -> bool:
         return True
@@ -53,23 +53,23 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     return Terminal()
 
 
-def test_data_is_stdout_and_talk_is_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+def test_results_go_to_stdout_and_messages_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     console.data("[bold]好[/bold]")
-    console.log("[red]talk")
+    console.log("[red]message")
     console.warn("careful")
-    assert capsys.readouterr() == ("[bold]好[/bold]\n", "[red]talk\nwarning: careful\n")
+    assert capsys.readouterr() == ("[bold]好[/bold]\n", "[red]message\nwarning: careful\n")
 
 
-def test_quiet_silences_talk_only(capsys: pytest.CaptureFixture[str]) -> None:
+def test_quiet_silences_messages_only(capsys: pytest.CaptureFixture[str]) -> None:
     console.set_quiet(True)
     console.data("data")
-    console.log("talk")
+    console.log("message")
     console.warn("careful")
     console.error(UserError("wrong"))
     assert capsys.readouterr() == ("data\n", "warning: careful\nerror: wrong\n")
 
 
-def test_json_is_one_line_readable_and_has_no_nan(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_is_one_readable_line_without_nan(capsys: pytest.CaptureFixture[str]) -> None:
     console.data_json({"text": "好\n", "n": 1.5})
     assert capsys.readouterr().out == '{"text": "好\\n", "n": 1.5}\n'
     with pytest.raises(ValueError, match="JSON"):
@@ -94,12 +94,12 @@ def test_columns_line_up_with_chinese_in_them(capsys: pytest.CaptureFixture[str]
     assert lines == ["Words", "词         count", "────────────────", "好久不见  12,345", "a"]
 
 
-def test_tables_may_be_empty_or_headless() -> None:
+def test_a_table_may_have_no_rows_or_no_header() -> None:
     assert console.format_table(["a", "b"], []) == ["a  b", "────"]
     assert console.format_table(["", ""], [["x", 1.23456], ["yy", True]]) == ["x   1.235", "yy    yes"]
 
 
-def test_widths_are_those_of_a_terminal() -> None:
+def test_the_display_width_is_that_of_a_terminal() -> None:
     assert [console.display_width(text) for text in ("", "abc", "好", "é", "e\u0301")] == [0, 3, 2, 1, 1]
 
 
@@ -111,7 +111,7 @@ def test_short_work_shows_no_progress(clock: Clock, capsys: pytest.CaptureFixtur
     assert capsys.readouterr() == ("", "")
 
 
-def test_long_work_shows_plain_lines_when_nobody_watches(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+def test_long_work_shows_plain_lines_without_a_terminal(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
     with console.progress("Reading", 3000, "lines") as work:
         for _ in range(30):
             clock.seconds += 0.5
@@ -129,7 +129,7 @@ def test_progress_needs_no_total(clock: Clock, capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().err == "Reading: 1,234 lines, 2 s\n"
 
 
-def test_progress_of_one_thing_is_not_in_the_plural(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_unit_of_a_single_item_is_singular(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
     with console.progress("Reading", unit="lines") as work:
         clock.seconds = 2
         work.update(1)
@@ -153,18 +153,18 @@ def test_quiet_work_shows_nothing(clock: Clock, capsys: pytest.CaptureFixture[st
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_terminal_gets_a_bar_and_talk_above_it(clock: Clock, terminal: Terminal) -> None:
+def test_a_terminal_gets_a_bar_and_messages_above_it(clock: Clock, terminal: Terminal) -> None:
     with terminal, console.progress("Reading [x]", 10, "lines") as work:
         clock.seconds = 2
         work.update(4, note="half")
-        console.log("talk [bold]")
+        console.log("message [bold]")
     shown = terminal.getvalue()
     assert "Reading [x]" in shown and "4 / 10 lines" in shown and "half" in shown
-    assert "talk [bold]\n" in shown.replace("\r", "")
+    assert "message [bold]\n" in shown.replace("\r", "")
     assert "\x1b[?25h" in shown  # the cursor is shown again
 
 
-def test_a_bar_goes_away_when_the_work_fails(clock: Clock, terminal: Terminal) -> None:
+def test_the_bar_disappears_when_the_work_fails(clock: Clock, terminal: Terminal) -> None:
     with terminal, pytest.raises(RuntimeError), console.progress("Reading", 10) as work:
         clock.seconds = 2
         work.advance()

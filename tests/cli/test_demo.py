@@ -34,7 +34,7 @@ def translation(pair: DemoPair, text: str | None = None) -> Translation:
     return Translation((Alternative(text or pair.target, -0.1, -0.5, 5),), pair.source_words, tokens, links)
 
 
-def test_json_has_the_rates_and_samples_and_leaves_nothing_behind(
+def test_json_has_accuracies_and_samples_and_leaves_no_files_behind(
     small_language: DemoData, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["demo", "--minutes", "5", "--json", *SMALL]) == 0
@@ -50,7 +50,7 @@ def test_json_has_the_rates_and_samples_and_leaves_nothing_behind(
     assert list(tmp_path.glob("pellucid-demo-*")) == []
 
 
-def test_the_model_stays_where_it_was_asked_for_and_is_not_overwritten_in_silence(
+def test_the_output_folder_keeps_the_model_and_is_not_overwritten_silently(
     small_language: DemoData, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "zh-en"
@@ -63,7 +63,7 @@ def test_the_model_stays_where_it_was_asked_for_and_is_not_overwritten_in_silenc
     assert "--overwrite" in capsys.readouterr().err
 
 
-def test_a_wrong_length_is_the_users_mistake(small_language: DemoData, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_negative_length_is_a_usage_error(small_language: DemoData, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo", "--minutes", "-1", *SMALL]) == 2
     assert "minutes" in capsys.readouterr().err
 
@@ -93,7 +93,7 @@ def test_a_repetition_is_not_drawn(capsys: pytest.CaptureFixture[str]) -> None:
     assert "(not drawn: 60 tokens)" in capsys.readouterr().out
 
 
-def test_a_stopped_run_ends_with_its_exit_code_and_leaves_nothing(
+def test_an_interrupted_run_returns_its_exit_code_and_leaves_no_files_behind(
     small_language: DemoData, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(command, "_train", lambda *_, **__: 130)

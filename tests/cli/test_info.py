@@ -50,7 +50,7 @@ def test_the_best_validation_is_found(model: Path) -> None:
     assert training["last"] == {"step": 31, "loss": 2.0}
 
 
-def test_people_read_it(model: Path, run_pellucid: Run) -> None:
+def test_the_description_is_readable_text(model: Path, run_pellucid: Run) -> None:
     shown = run_pellucid("info", model)
     assert (shown.returncode, shown.stderr) == (0, "")
     lines = [" ".join(line.split()) for line in shown.stdout.splitlines()]
@@ -68,7 +68,7 @@ def test_people_read_it(model: Path, run_pellucid: Run) -> None:
         assert lines.count(line) == 1, line
 
 
-def test_programs_read_it(model: Path, run_pellucid: Run) -> None:
+def test_json_is_the_whole_description(model: Path, run_pellucid: Run) -> None:
     shown = run_pellucid("info", model, "--json")
     assert json.loads(shown.stdout) == json.loads(json.dumps(describe_model(model)))
     assert json.loads(shown.stdout)["report"]["data"]["pairs"] == 27_600
@@ -82,7 +82,7 @@ def test_a_model_without_weights_yet_is_described(model: Path, run_pellucid: Run
     assert "model.d_model" in shown.stdout
 
 
-def test_a_folder_without_a_model_is_a_users_mistake(tmp_path: Path, run_pellucid: Run) -> None:
+def test_a_folder_without_a_model_is_a_user_error(tmp_path: Path, run_pellucid: Run) -> None:
     shown = run_pellucid("info", tmp_path, "--json")
     assert (shown.returncode, shown.stdout) == (1, "")
     assert json.loads(shown.stderr)["where"] == [str(tmp_path / "config.json")]

@@ -1,4 +1,4 @@
-"""A draw whose choices are told, so that a test can ask the grammar for one sentence."""
+"""Scripted random choices, so that a test can ask the grammar for a particular sentence."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -7,14 +7,14 @@ from typing import Any, TypeVar
 from pellucid.demo.words import SentenceRng, Words, find_links, spell_chinese, spell_english
 from pellucid.randomness import generator
 
-__all__ = ["ScriptedSampler", "Template", "build"]
+__all__ = ["ScriptedRng", "Template", "build"]
 
 T = TypeVar("T")
 Template = Callable[[SentenceRng], tuple[Words, Words]]
 
 
-class ScriptedSampler(SentenceRng):
-    """Takes of each choice what the script names next, else the first; chances come true if the script has them."""
+class ScriptedRng(SentenceRng):
+    """Chooses the option that the script names, or else the first; a chance is true if its probability is scripted."""
 
     def __init__(self, script: str, chances: Sequence[float] = ()) -> None:
         super().__init__(generator(0, "scripted"))
@@ -25,10 +25,10 @@ class ScriptedSampler(SentenceRng):
         return probability >= 1 or probability in self.chances
 
     def choose(self, options: Sequence[T]) -> T:
-        for place, wanted in enumerate(self.script):
+        for position, wanted in enumerate(self.script):
             for option in options:
                 if wanted in _names(option):
-                    del self.script[place]
+                    del self.script[position]
                     return option
         return options[0]
 
@@ -49,8 +49,8 @@ def _names(option: Any) -> list[str]:
 
 
 def build(make: Template, script: str, chances: Sequence[float] = ()) -> tuple[str, str, set[str]]:
-    """Return source, target and the links as `中文-word` texts."""
-    rng = ScriptedSampler(script, chances)
+    """Build a sentence and return its source, its target and its links, written as `中文-word`."""
+    rng = ScriptedRng(script, chances)
     source, target = make(rng)
     assert not rng.script, f"not taken: {rng.script}"
     (chinese, source_words), (english, target_words) = spell_chinese(source), spell_english(target)

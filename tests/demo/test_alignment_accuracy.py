@@ -9,7 +9,7 @@ PAIR = DemoPair(
 )  # fmt: skip
 
 
-def test_looking_at_the_word_that_is_translated_is_right() -> None:
+def test_attending_to_the_translated_word_is_correct() -> None:
     weights = [(0, 0, 0.9), (1, 1, 0.6), (2, 1, 0.4), (1, 2, 0.7), (2, 3, 0.5), (3, 4, 1.0)]
     # "drink" at 喝: right; "s" at 喝: right; "tea" at 茶: right; "." at 。: right; "She" at 她: right.
     assert count_correct_alignments(PAIR, ["她", "喝", "茶", "。"], ["▁She", "▁drink", "s", "▁tea", "."], weights) == (
@@ -23,7 +23,7 @@ def test_the_strongest_link_counts() -> None:
     assert count_correct_alignments(PAIR, ["她", "喝", "茶", "。"], ["▁She", "▁drinks", "▁tea", "."], weights) == (1, 2)
 
 
-def test_a_token_over_two_words_is_right_for_either() -> None:
+def test_a_token_across_two_words_is_correct_for_either() -> None:
     assert count_correct_alignments(
         PAIR, ["她喝", "茶。"], ["▁She", "▁drinks", "▁tea", "."], [(0, 0, 1.0), (0, 1, 1.0)]
     ) == (2, 2)
@@ -36,7 +36,7 @@ def test_tokens_that_do_not_spell_the_sentence_are_not_counted() -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_true_alignment_looks_right(seed: int) -> None:
+def test_the_true_alignment_is_correct(seed: int) -> None:
     for pair in generate(20, seed):
         tokens, at = [], 0
         for word in pair.target_words:

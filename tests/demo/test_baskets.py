@@ -2,8 +2,8 @@ from pellucid import WordVectors
 from pellucid.demo.baskets import generate_baskets, precision_at_k
 
 
-def test_vectors_of_items_find_the_genres_that_no_basket_tells() -> None:
-    """Precision at 10: chance is 39/399, popularity a tenth of its list; vectors find nearly only the own genre."""
+def test_item_vectors_find_the_genres_that_the_baskets_do_not_mention() -> None:
+    """Precision at 10 is 39/399 by chance and 0.1 by popularity; vectors find almost only items of the same genre."""
     baskets, genre_of = generate_baskets(8_000)
     vectors = WordVectors.train(
         baskets, dim=32, window=10, dynamic_window=False, sample=0, min_count=5, epochs=8, learning_rate=0.05, threads=1

@@ -1,4 +1,4 @@
-"""Each phenomenon of the demo language by one sentence, read by hand in both languages."""
+"""One hand-checked sentence for each phenomenon of the demo language."""
 
 from pathlib import Path
 
@@ -131,32 +131,32 @@ def strongest_links(template: Template, script: str, *chances: float) -> set[str
     return build(template, script, chances)[2]
 
 
-def test_a_measure_word_goes_with_its_number_or_determiner() -> None:
+def test_a_measure_word_is_linked_like_its_number_or_determiner() -> None:
     found = strongest_links(animal, "猫 past eat 鱼 counted_noun 三 昨天", 0.75)
     assert found == {
         "那-That", "只-That", "猫-cat", "吃-ate", "了-ate", "三-three", "条-three", "鱼-fish", "昨天-yesterday", "。-.",
     }  # fmt: skip
 
 
-def test_a_measure_word_that_english_has_too_goes_with_it() -> None:
+def test_a_measure_word_is_linked_to_its_english_unit() -> None:
     found = strongest_links(request, "_please_give 茶 counted_noun 三")
     assert {"三-three", "杯-cups", "杯-of", "茶-tea"} <= found
     assert "杯-three" not in found
 
 
-def test_a_relative_clause_keeps_its_links_over_the_change_of_order() -> None:
+def test_the_links_of_a_relative_clause_follow_its_reordering() -> None:
     found = strongest_links(description, "affirmative 书 有意思 past 买 pronoun 我 昨天", 0.3)
     assert found == {
         "我-I", "昨天-yesterday", "买-bought", "的-that", "书-The", "书-book", "很-is", "有意思-interesting", "。-.",
     }  # fmt: skip
 
 
-def test_a_question_links_its_particle_with_the_auxiliary() -> None:
+def test_the_question_particle_is_linked_to_the_auxiliary() -> None:
     found = strongest_links(event, "question pronoun 你 past object 买 书 any 昨天", 0.75, 0.8)
     assert {"吗-Did", "了-Did", "买-buy", "书-any", "书-books", "？-?"} <= found
 
 
-def test_the_firm_and_the_fruit_are_linked_each_in_its_sense() -> None:
+def test_the_company_and_the_fruit_have_different_links() -> None:
     assert "苹果-Apple" in strongest_links(apple, "_works_at state affirmative pronoun 他")
     assert "苹果-Apples" in strongest_links(apple, "_fruit 好吃 bare_noun")
 

@@ -1,4 +1,4 @@
-"""Instructions in the demo language: what is asked, what is right, and how obedience is counted."""
+"""Instructions in the demo language: prompts, completions and scores."""
 
 import json
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from pellucid.demo.language import generate
 PAIRS = generate(300)
 
 
-def test_every_pair_gives_both_directions_and_the_head_where_there_is_one() -> None:
+def test_every_pair_yields_both_directions_and_its_head_if_it_has_one() -> None:
     for pair in PAIRS:
         asked = {one.task: one for one in instructions([pair])}
         assert asked["zh→en"].completion == pair.target
@@ -43,7 +43,7 @@ def test_records_are_instructions_and_as_many_plain_texts_as_pairs(tmp_path: Pat
     assert [json.loads(line) for line in lines] == records
 
 
-def test_obedience_counts_what_is_right_to_the_letter() -> None:
+def test_the_score_counts_exact_completions() -> None:
     right = {one.prompt: one.completion for one in instructions(PAIRS)}
     whole = {text[: max(1, round(len(text) / 2))]: text for pair in PAIRS for text in (pair.source, pair.target)}
 

@@ -65,7 +65,7 @@ def test_the_texts_are_written_as_the_languages_are(seed: int) -> None:
         assert ("？" in pair.source) == ("?" in pair.target)
 
 
-def test_spans_say_where_the_words_stand(pairs: list[DemoPair]) -> None:
+def test_spans_are_the_offsets_of_the_words(pairs: list[DemoPair]) -> None:
     for pair in pairs[:500]:
         for text, words in ((pair.source, pair.source_words), (pair.target, pair.target_words)):
             assert [text[first:last] for first, last in spans(text, words)] == list(words)
@@ -80,7 +80,7 @@ def test_a_source_has_one_target() -> None:
         assert targets.setdefault(pair.source, pair.target) == pair.target
 
 
-def test_no_source_is_given_twice(pairs: list[DemoPair]) -> None:
+def test_no_source_occurs_twice(pairs: list[DemoPair]) -> None:
     assert len({pair.source for pair in pairs}) == len(pairs)
 
 
@@ -130,7 +130,7 @@ def test_every_pattern_occurs(pairs: list[DemoPair]) -> None:
     assert len({pair.template for pair in pairs}) == 33
 
 
-def test_fixed_phrases_come_with_links() -> None:
+def test_fixed_phrases_have_links() -> None:
     by_source = {pair.source: pair for pair in fixed_phrases()}
     assert by_source["好久不见。"].target == "Long time no see."
     assert by_source["谢谢。"].target == "Thank you."
@@ -149,7 +149,7 @@ def test_the_split_has_the_sizes_asked_for(data: DemoData) -> None:
     assert len({pair.target for pair in data.test}) == 100
 
 
-def test_at_least_a_third_of_the_test_combines_words_that_never_stood_together(data: DemoData) -> None:
+def test_at_least_a_third_of_the_test_has_unseen_combinations(data: DemoData) -> None:
     assert len(data.unseen_combinations) >= len(data.test) * 0.3
     assert set(data.unseen_combinations) <= set(data.test)
     sources = [set(pair.source_words) for pair in data.train]
@@ -157,7 +157,7 @@ def test_at_least_a_third_of_the_test_combines_words_that_never_stood_together(d
         assert any(not any({word, noun} <= words for words in sources) for word, noun in pair.combinations)
 
 
-def test_a_combination_is_unseen_until_its_words_stand_together() -> None:
+def test_a_combination_is_unseen_until_its_words_occur_together() -> None:
     pair = next(pair for pair in generate(100, 1) if pair.combinations)
     others = [other for other in generate(100, 1) if other.source != pair.source]
     assert not has_unseen_combination(pair, cooccurrences([pair, *others]))
@@ -173,7 +173,7 @@ def test_a_word_held_out_from_some_partners_keeps_four_others() -> None:
         assert partners[word] - times >= 4
 
 
-def test_the_sizes_of_the_demo_are_these() -> None:
+def test_the_demo_has_its_documented_sizes() -> None:
     # The guide names them.
     assert (TRAIN_PAIRS, TEST_PAIRS) == (20_000, 500)
 

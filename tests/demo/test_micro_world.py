@@ -1,4 +1,4 @@
-"""The micro world 猫/吃/鱼: hand-worked values with their derivation, and what the explainers say of it."""
+"""The micro world 猫/吃/鱼: hand-computed values with their derivation, and claims of tutorials."""
 
 import math
 from itertools import pairwise
@@ -51,7 +51,7 @@ def test_a_skip_gram_step_by_hand() -> None:
 
 
 @pytest.mark.parametrize("model", ["cbow", "skip-gram"])
-def test_every_gradient_is_that_of_finite_differences(model: str) -> None:
+def test_every_gradient_equals_finite_differences(model: str) -> None:
     context = [0, 2] if model == "cbow" else [0]
     w_in, w_out = initial_matrices(3)
     step = micro_step(w_in, w_out, context, 1, model=model)  # type: ignore[arg-type]
@@ -79,7 +79,7 @@ def test_two_words_equally_often_become_equally_likely() -> None:
     assert steps[-1].probabilities == pytest.approx([0.5, 0, 0.5], abs=0.05)
 
 
-def test_a_step_goes_on_where_the_last_one_ended_and_all_is_labelled() -> None:
+def test_a_step_starts_where_the_previous_one_ended_and_is_labelled() -> None:
     steps: list[MicroStep] = list(micro_training("skip-gram", 5))
     for one, next_one in pairwise(steps):
         assert numpy.array_equal(one.new_w_in, next_one.w_in) and numpy.array_equal(one.new_w_out, next_one.w_out)
@@ -89,7 +89,7 @@ def test_a_step_goes_on_where_the_last_one_ended_and_all_is_labelled() -> None:
     assert record["one_hot"] == {"吃": {"猫": 0.0, "吃": 1.0, "鱼": 0.0}}
 
 
-def test_what_is_not_of_this_world_is_refused() -> None:
+def test_invalid_matrices_and_words_are_rejected() -> None:
     with pytest.raises(UserError, match=r"expected W_in \[3 2\]"):
         micro_step([[1.0]], W_OUT, [0], 1)
     for context, target in (([], 1), ([3], 1), ([0], -1)):
