@@ -20,7 +20,8 @@ def count_correct_alignments(
 
     Args:
         pair: a sentence pair whose source was translated exactly to its target.
-        source_tokens, target_tokens: the tokens of source and target, with `▁` for a space.
+        source_tokens: the tokens of the source, with `▁` for a space.
+        target_tokens: the tokens of the target, likewise.
         weights: (source token, target token, weight) links.
 
     Returns:

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from pellucid.cli.info import count_parameters_by_part, describe_model
+from pellucid.storage.description import count_parameters_by_part, describe_model
 from pellucid.storage.metrics import append_metrics
 from pellucid.storage.model_folder import write_config, write_json
 from pellucid.storage.tensors import TensorShape, write_tensors
