@@ -7,20 +7,28 @@ fields error, where and hint, and stdout stays empty.
 A command's module is imported only when the command runs: `pellucid --help` loads neither PyTorch nor Numba.
 """
 
+import inspect
 import os
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from inspect import BoundArguments
 from typing import Any, NamedTuple
 
-from cyclopts import App, CycloptsError, MissingArgumentError, UnknownCommandError, UnusedCliTokensError
+from cyclopts import (
+    App,
+    CoercionError,
+    CycloptsError,
+    MissingArgumentError,
+    UnknownCommandError,
+    UnknownOptionError,
+    UnusedCliTokensError,
+)
 from pydantic import ValidationError
 
 import pellucid
 from pellucid.cli import console
 from pellucid.cli.flags import Flags
-from pellucid.cli.settings import split_settings
 from pellucid.errors import UsageError, UserError, did_you_mean
 
 __all__ = ["build_app", "command_names", "main"]
@@ -47,7 +55,7 @@ COMMANDS: dict[str, Command | Group] = {
         "Train a model on your own text.",
         {
             "translator": Command("pellucid.cli.train:translator", "Train a translator on sentence pairs."),
-            "lm": Command("pellucid.cli.train_lm:lm", "Train a language model on text."),
+            "lm": Command("pellucid.cli.train:lm", "Train a language model on text."),
             "vectors": Command("pellucid.cli.train_vectors:vectors", "Train word vectors on text."),
             "settings": Command(
                 "pellucid.cli.recipe_settings:recipe_settings", "List a recipe's settings with their descriptions."
@@ -154,12 +162,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(tokens: list[str]) -> int:
     app = build_app()
-    rest, settings = split_settings(tokens)
-    command, bound, unparsed = _parse(app, rest)
-    if "settings" in unparsed:
-        bound.arguments["settings"] = settings
-    elif settings:
-        raise _no_settings(rest, settings)
+    command, bound = _parse(app, tokens)
     console.set_quiet(False)  # an earlier command in the same process may have set it
     for value in bound.arguments.values():
         if isinstance(value, Flags):
@@ -168,7 +171,7 @@ def _run(tokens: list[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
-def _parse(app: App, tokens: list[str]) -> tuple[Callable[..., Any], BoundArguments, Mapping[str, Any]]:
+def _parse(app: App, tokens: list[str]) -> tuple[Callable[..., Any], BoundArguments]:
     program = "pellucid"
     try:
         words, apps, _ = app.parse_commands(tokens)
@@ -176,7 +179,8 @@ def _parse(app: App, tokens: list[str]) -> tuple[Callable[..., Any], BoundArgume
         for found in apps:
             if found.default_command is not None and found.name[0] in words:
                 found.help = None  # on its own page a command shows its whole docstring, not its line in the list
-        return app.parse_args(tokens, exit_on_error=False, print_error=False)
+        command, bound, _ = app.parse_args(tokens, exit_on_error=False, print_error=False)
+        return command, bound
     except UnknownCommandError as error:
         raise _unknown_command(error) from error
     except CycloptsError as error:
@@ -202,6 +206,8 @@ def _unknown_command(error: UnknownCommandError) -> UsageError:
 def _wrong_usage(error: CycloptsError, program: str) -> UsageError:
     """Reword an error of cyclopts, such as `Unknown option: --beem. Did you mean --beam?`."""
     what, _, near = str(error).partition(" Did you mean ")
+    if _is_setting(error):
+        return _wrong_setting(error, program)
     if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
         what = f"unexpected argument {error.unused_tokens[0]}"
     elif isinstance(error, MissingArgumentError) and error.argument is not None:
@@ -209,6 +215,8 @@ def _wrong_usage(error: CycloptsError, program: str) -> UsageError:
     else:
         what = _sentence_case(what)
     hint = f"Did you mean {near}" if near else f"`{program} --help` lists its arguments and flags."
+    if isinstance(error, UnknownOptionError) and "." in (error.token.keyword or error.token.value):
+        hint = "Only `pellucid train translator`, `train lm` and `demo` take settings with a dot."
     return UsageError(what, where=program, hint=hint)
 
 
@@ -228,16 +236,24 @@ def _sentence_case(message: str) -> str:
     return message[:1].lower() + message[1:].rstrip(".")
 
 
-def _no_settings(tokens: Sequence[str], settings: Mapping[str, str]) -> UsageError:
-    name = next(iter(settings))
-    if list(tokens[:2]) == ["train", "vectors"]:
+def _is_setting(error: CycloptsError) -> bool:
+    """Whether an error concerns the `**settings` of a command, where unknown options end up too."""
+    return error.argument is not None and error.argument.field_info.kind is inspect.Parameter.VAR_KEYWORD
+
+
+def _wrong_setting(error: CycloptsError, program: str) -> UsageError:
+    option = ""
+    if isinstance(error, MissingArgumentError):
+        option = error.keyword or ""
+    elif isinstance(error, CoercionError) and error.token is not None:
+        option = error.token.keyword or ""
+    if "." in option:
+        return UsageError(f"{option} needs a value", where=program, hint=f"Write `{option} VALUE`.")
+    if not option:
         return UsageError(
-            f"word vectors have no setting {name}",
-            where="pellucid train vectors",
-            hint="Use flags without a dot, such as --epochs 5; `pellucid train vectors --help` lists them.",
+            "a setting consists of a section and a field", where=program, hint="Write `--section.field value`."
         )
-    return UsageError(
-        f"--{name} is a training setting",
-        where=" ".join(["pellucid", *[token for token in tokens[:1] if not token.startswith("-")]]),
-        hint=f"Remove --{name}; only `pellucid train` and `pellucid demo` take settings.",
-    )
+    assert error.app is not None
+    known = [name for argument in error.app.assemble_argument_collection() for name in argument.names]
+    hint = did_you_mean(option, known, f"`{program} --help` lists its arguments and flags.")
+    return UsageError(f"unknown option: {option}", where=program, hint=hint)

@@ -11,7 +11,8 @@ from cyclopts import Parameter
 
 from pellucid.cli import console
 from pellucid.cli.alignment_drawing import LEGEND, draw_alignment
-from pellucid.cli.flags import DEFAULT_TRAINING_FLAGS, JsonSwitch, Settings, Switch, TrainingFlags
+from pellucid.cli.flags import JsonSwitch, Switch
+from pellucid.cli.training_flags import DEFAULT_TRAINING_FLAGS, Settings, TrainingFlags, given_settings
 from pellucid.demo.alignment_accuracy import count_correct_alignments
 from pellucid.demo.language import DemoData, DemoPair, split
 from pellucid.storage.files import write_text
@@ -46,8 +47,8 @@ def demo(
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     overwrite: Switch = False,
     as_json: JsonSwitch = False,
-    settings: Settings = None,
     flags: TrainingFlags = DEFAULT_TRAINING_FLAGS,
+    **settings: Settings,
 ) -> int:
     """Train the built-in Chinese–English translator and translate with it.
 
@@ -63,11 +64,7 @@ def demo(
             reference), `n`, `unseen_combinations` (`exact` and `n` of the sentences whose word combinations never
             occur in training) and `samples` (`source`, `target`, `reference`).
     """
-    chosen: dict[str, object] = {**_SETTINGS, "training.seed": 1, **(settings or {})}
-    if flags.seed is not None:
-        chosen["training.seed"] = flags.seed
-    if flags.precision != "auto":
-        chosen["training.precision"] = flags.precision
+    chosen = {**_SETTINGS, "training.seed": 1, **given_settings(settings, flags)}
     console.log("A small grammar generates all sentences of this demo; the model learns nothing but its language.")
     data = split()
     with _model_folder(output, keep=not as_json) as folder:

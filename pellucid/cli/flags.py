@@ -7,7 +7,6 @@ A command takes the set that makes sense for it as one argument, and the program
 
 import os
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -19,17 +18,11 @@ from pellucid.errors import UsageError
 __all__ = [
     "DEFAULT_FLAGS",
     "DEFAULT_MODEL_FLAGS",
-    "DEFAULT_TRAINING_FLAGS",
     "Flags",
     "JsonSwitch",
     "ModelFlags",
-    "Settings",
     "Switch",
-    "TrainingFlags",
 ]
-
-Settings = Annotated[Mapping[str, str] | None, Parameter(parse=False)]
-"""Type of a command's keyword argument `settings`: `--section.field value` of the command line, values as typed."""
 
 Switch = Annotated[bool, Parameter(negative="", show_default=False)]
 """Type of a flag that is off unless given, such as `--overwrite`."""
@@ -85,15 +78,5 @@ class ModelFlags(Flags):
     """Number format of the model's arithmetic; int8 for language models only."""
 
 
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
-class TrainingFlags(ModelFlags):
-    """Flags of every command that trains."""
-
-    seed: int | None = None
-    """Seed of every random choice; the recipe's unless given."""
-
-
 DEFAULT_FLAGS = Flags()
 DEFAULT_MODEL_FLAGS = ModelFlags()
-DEFAULT_TRAINING_FLAGS = TrainingFlags()

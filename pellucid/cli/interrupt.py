@@ -1,4 +1,4 @@
-"""Ctrl-C during a training: it stops where nothing is lost."""
+"""Ctrl-C during long work: it stops where nothing is lost."""
 
 import signal
 from collections.abc import Iterator
@@ -9,30 +9,40 @@ from pellucid.cli import console
 
 __all__ = ["EXIT_INTERRUPTED", "Interrupt"]
 
-EXIT_INTERRUPTED = 130  # exit code of a program that Ctrl-C ended
+EXIT_INTERRUPTED = 130
+"""Exit code of a program stopped by Ctrl-C."""
 
 
 class Interrupt:
-    """What Ctrl-C does: it breaks off, or, where it is asked to wait, is noted; a second one breaks off then too."""
+    """A handler of Ctrl-C that raises KeyboardInterrupt, or only notes the request while interrupts are deferred.
 
-    def __init__(self, what_follows: str) -> None:
-        """Say `what_follows` when it waits: "Stopping after this step, with a checkpoint"."""
-        self._what_follows = what_follows
+    A second Ctrl-C always raises.
+
+    Args:
+        announcement: shown when a request is noted, such as "Stopping after this step, with a checkpoint".
+
+    Attributes:
+        deferred: whether a request is to be noted instead of raised.
+        requested: whether one has been noted.
+    """
+
+    def __init__(self, announcement: str) -> None:
+        self._announcement = announcement
         self.deferred = False
         self.requested = False
 
     @contextmanager
     def handled(self) -> Iterator[None]:
-        """Let Ctrl-C do that within the block."""
-        before = signal.signal(signal.SIGINT, self._note)
+        """Handle Ctrl-C within the block."""
+        before = signal.signal(signal.SIGINT, self._handle)
         try:
             yield
         finally:
             signal.signal(signal.SIGINT, before)
 
-    def _note(self, number: int, frame: FrameType | None) -> None:
+    def _handle(self, number: int, frame: FrameType | None) -> None:
         if self.requested or not self.deferred:
             raise KeyboardInterrupt
         self.requested = True
-        with suppress(RuntimeError):  # that stderr was just being written to
-            console.log(f"{self._what_follows}; Ctrl-C once more stops at once.")
+        with suppress(RuntimeError):  # stderr was being written to
+            console.log(f"{self._announcement}; press Ctrl-C again to stop at once.")

@@ -1,12 +1,10 @@
-"""`pellucid train settings`: every setting of a recipe, its value there, and what it is."""
+"""`pellucid train settings`: every setting of a recipe, with its value, meaning and possible values."""
 
 import json
-from typing import Annotated
-
-from cyclopts import Parameter
 
 from pellucid.cli import console
-from pellucid.cli.flags import DEFAULT_FLAGS, Flags, Settings
+from pellucid.cli.flags import DEFAULT_FLAGS, Flags, JsonSwitch, Switch
+from pellucid.cli.training_flags import DEFAULT_TRAINING_FLAGS, Settings, given_settings
 
 __all__ = ["recipe_settings"]
 
@@ -15,48 +13,43 @@ def recipe_settings(
     recipe: str = "fast",
     /,
     *,
-    lm: Annotated[bool, Parameter(negative="")] = False,
-    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
-    settings: Settings = None,
+    lm: Switch = False,
+    as_json: JsonSwitch = False,
     flags: Flags = DEFAULT_FLAGS,
+    **settings: Settings,
 ) -> None:
-    """List the settings of a recipe as TOML, each with what it is; the output is a recipe file itself.
+    """List the settings of a recipe as TOML, with their meaning and possible values; the output is itself a recipe.
 
     Args:
-        recipe: fast, tiny, small, base or big; of a language model fast, tiny, gpt or llama; or a TOML file.
-        lm: List those of a language model's recipe.
-        as_json: Print one JSON object, a list of name, value and description.
+        recipe: fast, tiny, small, base or big; with --lm fast, tiny, gpt or llama; or a TOML file.
+        lm: List the settings of a language model's recipe.
+        as_json: Print a JSON list of objects with name, value, description and values.
     """
-    from pellucid.training.recipe import (
-        LanguageModelRecipe,
-        Recipe,
-        TranslatorRecipe,
-        load_recipe,
-        setting_descriptions,
-    )
+    from pellucid.training.recipe import LanguageModelRecipe, Recipe, TranslatorRecipe, load_recipe, settings_of
 
     kind: type[Recipe] = LanguageModelRecipe if lm else TranslatorRecipe
-    chosen = load_recipe(recipe, settings, kind).model_dump(mode="json")
-    rows = [
-        {"name": name, "value": chosen[name.split(".")[0]][name.split(".")[1]], "description": description}
-        for name, description in setting_descriptions(kind).items()
-    ]
+    chosen = load_recipe(recipe, given_settings(settings, DEFAULT_TRAINING_FLAGS), kind).model_dump(mode="json")
     if as_json:
+        rows = [
+            {
+                "name": setting.name,
+                "value": chosen[setting.section][setting.field],
+                "description": setting.description,
+                "values": setting.values,
+            }
+            for setting in settings_of(kind).values()
+        ]
         console.data_json(rows)
         return
-    shown = ""
-    for row in rows:
-        section, field = str(row["name"]).split(".")
-        if section != shown:
-            if shown:
-                console.data("")
-            console.data(f"[{section}]")
-            shown = section
-        console.data(f"# {row['description']}\n{field} = {_toml(row['value'])}")
+    for number, (section, fields) in enumerate(chosen.items()):
+        console.data(f"{chr(10) if number else ''}[{section}]")
+        for field, value in fields.items():
+            setting = settings_of(kind)[f"{section}.{field}"]
+            console.data(f"# {setting.description}\n{field} = {_toml(value)}  # {setting.values}")
 
 
 def _toml(value: object) -> str:
-    """Write a value as TOML; what is unset is "none", as on the command line."""
+    """Write a value as TOML; an unset one is "none", as on the command line."""
     if value is None:
         return '"none"'
     if isinstance(value, bool):
@@ -65,5 +58,5 @@ def _toml(value: object) -> str:
         return "[" + ", ".join(map(_toml, value)) + "]"
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{name} = {_toml(inner)}" for name, inner in value.items()) + " }"
-    # A string of JSON is one of TOML, with the same escapes.
+    # A JSON string is a valid TOML string, with the same escapes.
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)

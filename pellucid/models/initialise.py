@@ -25,7 +25,7 @@ __all__ = ["init_from_lexicon", "init_identity_cross_attention", "init_weights"]
 def init_weights(model: nn.Module, seed: int, residual_scale: float) -> None:
     """Draw all weights but those of norms anew: Xavier-uniform matrices, zero biases, embeddings of norm about 1.
 
-    Learned position codes are drawn with deviation 0.02, as in BERT and GPT-2.
+    Learned positional encodings are drawn with deviation 0.02, as in BERT and GPT-2.
 
     Args:
         model: whose weights are drawn.
@@ -45,7 +45,7 @@ def init_weights(model: nn.Module, seed: int, residual_scale: float) -> None:
         for name, weight in model.named_parameters():
             if "embedding" in name:
                 weight.normal_(std=weight.shape[1] ** -0.5, generator=random)
-            elif "codes" in name:
+            elif "position_encoding" in name:
                 weight.normal_(std=0.02, generator=random)
         for part in model.modules():
             if isinstance(part, Attention):

@@ -1,4 +1,4 @@
-"""Batches of like length, in an order that is a pure function of (seed, epoch)."""
+"""Batches of pairs of similar length, in an order that is a pure function of (seed, epoch)."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -21,9 +21,9 @@ class PairBatch(NamedTuple):
     Attributes:
         source: [batch, source], ending in the end token.
         target_in: [batch, target], beginning with the start token.
-        target_out: [batch, target], ending in the end token: at each position the token that follows `target_in`.
+        target_out: [batch, target], ending in the end token: `target_in` shifted by one.
         source_lengths, target_lengths: [batch], the end token included.
-        pairs: which pairs of the store they are, [batch].
+        pairs: indices of the pairs in the dataset, [batch].
     """
 
     source: Tensor
@@ -56,25 +56,25 @@ def plan_epoch(
     seed: int,
     epoch: int,
 ) -> list[NDArray[numpy.int64]]:
-    """Return the batches of an epoch as arrays of pair numbers: like lengths together, batches in random order.
+    """Plan the batches of an epoch as arrays of pair indices: similar lengths together, batches in random order.
 
     Args:
         source_lengths: tokens of each pair's source, end token included.
         target_lengths: tokens of each pair's target, end token included.
-        batch_tokens: largest number of pairs times the longest sentence among them; a pair longer than that stands
-            alone.
+        batch_tokens: limit on the number of pairs times the longest sentence among them; a pair longer than that is a
+            batch of its own.
         seed: of the run.
-        epoch: counted from 0.
+        epoch: from 0.
     """
     random = generator(seed, "order", epoch)
     shuffled = random.permutation(len(source_lengths))
     order = shuffled[numpy.lexsort((source_lengths[shuffled], target_lengths[shuffled]))]
     longest = numpy.maximum(source_lengths, target_lengths)[order].tolist()
     starts, widest = [0], 0
-    for place, length in enumerate(longest):
+    for position, length in enumerate(longest):
         widest = max(widest, length)
-        if widest * (place - starts[-1] + 1) > batch_tokens and place > starts[-1]:
-            starts.append(place)
+        if widest * (position - starts[-1] + 1) > batch_tokens and position > starts[-1]:
+            starts.append(position)
             widest = length
     batches = numpy.split(order, starts[1:]) if len(order) else []
     return [batches[i] for i in random.permutation(len(batches))]
@@ -83,7 +83,7 @@ def plan_epoch(
 def split_batch(
     pairs: NDArray[numpy.int64], longest: NDArray[numpy.int64], micro_batch_tokens: int
 ) -> list[NDArray[numpy.int64]]:
-    """Return a step's pairs in as few equal parts as keep each part within `micro_batch_tokens`."""
+    """Split a step's pairs into as few equal parts as keep each within `micro_batch_tokens`."""
     rows = max(1, micro_batch_tokens // int(longest[pairs].max()))
     parts = -(-len(pairs) // rows)
     return [part for part in numpy.array_split(pairs, parts) if len(part)]
@@ -97,19 +97,18 @@ def pair_batch(
     pad_id: int,
     device: torch.device,
 ) -> PairBatch:
-    """Pad some pairs to a batch.
+    """Pad pairs into a batch.
 
     Args:
-        source: one array of ids a pair, in the order of `pairs`, ending in the end token.
-        target: likewise.
-        pairs: their numbers.
+        source, target: one array of ids per pair, ending in the end token.
+        pairs: their indices in the dataset.
     """
     target_out = pad(target, pad_id)
     target_in = numpy.empty_like(target_out)
     target_in[:, 0] = start_id
     target_in[:, 1:] = target_out[:, :-1]
     ends = numpy.array([len(ids) for ids in target])
-    # What follows the end token is padding on both sides: nobody is asked to predict from it.
+    # After the end token both sides are padding: nothing is predicted from it.
     target_in[numpy.arange(target_in.shape[1]) >= ends[:, None]] = pad_id
     return PairBatch(
         torch.from_numpy(pad(source, pad_id)).to(device),

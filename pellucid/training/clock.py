@@ -1,4 +1,4 @@
-"""How much of a run has passed."""
+"""How much time a run has spent."""
 
 import time
 
@@ -8,11 +8,11 @@ __all__ = ["Clock"]
 
 
 class Clock:
-    """Seconds of work, those of earlier sittings of the run included.
+    """Seconds spent on a run, earlier sessions included.
 
     Args:
-        kind: `wall`, or `cpu` for the process's processor time divided by its threads.
-        before: seconds of earlier sittings.
+        kind: `wall`, or `cpu` for the CPU time of the process divided by its threads.
+        before: seconds of earlier sessions.
     """
 
     def __init__(self, kind: str, before: float = 0.0) -> None:
@@ -20,7 +20,7 @@ class Clock:
         self._start = self._now() - before
 
     def seconds(self) -> float:
-        """Return the seconds so far."""
+        """Seconds so far."""
         return self._now() - self._start
 
     def _now(self) -> float:

@@ -1,7 +1,7 @@
-"""The documents that a run trains on, as ids on disk: read in place, so that they need not fit in memory.
+"""Documents as ids on disk, memory-mapped so that they need not fit in memory.
 
-All documents stand one after another; each begins with the start token, which no text can produce, and ends with the
-end token. Ids that are given and not to be learnt (a prompt) are stored as their complement, `~id`, below 0.
+Documents follow one another; each begins with the start token, which no text can produce, and ends with the end token.
+Ids that are given rather than learnt (a prompt) are stored as their complement, `~id`, which is negative.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,13 +19,13 @@ from pellucid.corpus.documents import Document
 from pellucid.layers.masks import causal
 from pellucid.storage.id_store import IdStore, IdStoreWriter
 from pellucid.tokenizers.tokenizer import Tokenizer
-from pellucid.training.packing import cut_into_pieces, pack
+from pellucid.training.packing import pack, split_into_chunks
 
 __all__ = ["DocumentDataset", "TextBatch", "Windows", "WrittenDocuments", "write_documents"]
 
-_SCANNED = 1 << 22  # ids looked at at once
+_SCAN_CHUNK = 1 << 22  # ids scanned at once
 
-Numbers = NDArray[numpy.int64]
+Integers = NDArray[numpy.int64]
 
 
 class TextBatch(NamedTuple):
@@ -35,10 +35,10 @@ class TextBatch(NamedTuple):
         ids: what is read, [batch, seq].
         asked: where what follows is to be predicted, counted row after row, [asked].
         targets: what follows there, [asked].
-        may_attend: True where a token may look at another: none after it, and none of another document,
+        may_attend: True where a token may attend to another: none after it, and none of another document,
             [#batch, 1, seq, seq].
-        positions: where each stands in its document, or piece of one, [seq] for all rows or [batch, seq].
-        tokens: read ones, without padding.
+        positions: position of each token in its document or chunk, [seq] for all rows or [batch, seq].
+        tokens: input tokens, without padding.
     """
 
     ids: Tensor
@@ -50,7 +50,7 @@ class TextBatch(NamedTuple):
 
     @property
     def target_tokens(self) -> int:
-        """Tokens that are to be predicted."""
+        """Tokens to predict."""
         return self.targets.numel()
 
     @property
@@ -61,16 +61,16 @@ class TextBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class Windows:
-    """An epoch's windows: pieces of documents, and which of them stand together.
+    """An epoch's windows: chunks of documents, packed together.
 
     Attributes:
-        starts, lengths: of the pieces.
-        pieces: of each window.
+        starts, lengths: of the chunks.
+        chunks: indices of the chunks in each window.
     """
 
-    starts: Numbers
-    lengths: Numbers
-    pieces: list[Numbers]
+    starts: Integers
+    lengths: Integers
+    chunks: list[Integers]
 
 
 @dataclass(frozen=True)
@@ -79,9 +79,9 @@ class DocumentDataset:
 
     Args:
         folder: holds `documents`, an id store.
-        tokenizer: that made them.
-        context: tokens that are read in one go.
-        cross_documents: whether tokens may look at the documents before theirs in the window.
+        tokenizer: that the ids come from.
+        context: length of a window, tokens.
+        cross_documents: whether tokens may attend to earlier documents in their window.
         seed: of the run.
     """
 
@@ -97,55 +97,55 @@ class DocumentDataset:
         return IdStore(self.folder / "documents").ids
 
     @cached_property
-    def starts(self) -> Numbers:
+    def starts(self) -> Integers:
         """Where each document begins in the ids."""
         found = [
-            place + numpy.flatnonzero(self.ids[place : place + _SCANNED] == self.tokenizer.start_id)
-            for place in range(0, len(self.ids), _SCANNED)
+            first + numpy.flatnonzero(self.ids[first : first + _SCAN_CHUNK] == self.tokenizer.start_id)
+            for first in range(0, len(self.ids), _SCAN_CHUNK)
         ]
         return numpy.concatenate([numpy.empty(0, numpy.int64), *found])
 
     @cached_property
-    def lengths(self) -> Numbers:
+    def lengths(self) -> Integers:
         """Tokens of each document, start and end included."""
         return numpy.diff(self.starts, append=len(self.ids))
 
     @property
     def cut_prompts(self) -> int:
-        """How many documents have a prompt and do not fit into the context: a part of each is learnt without it."""
+        """Number of documents whose prompt is cut off: they exceed the context, so that a part is learnt without it."""
         long = self.starts[self.lengths - 1 > self.context]  # the last token is predicted, not read
         return int((self.ids[long + 1] < 0).sum())
 
     def windows(self, epoch: int) -> Windows:
-        """Return the windows of an epoch, a pure function of (seed, epoch)."""
-        pieces = cut_into_pieces(self.starts, self.lengths, self.context, self.seed, epoch)
-        return Windows(*pieces, pack(pieces.lengths, self.context, self.seed, epoch))
+        """Pack the windows of an epoch, a pure function of (seed, epoch)."""
+        chunks = split_into_chunks(self.starts, self.lengths, self.context, self.seed, epoch)
+        return Windows(*chunks, pack(chunks.lengths, self.context, self.seed, epoch))
 
     def batch(self, windows: Windows, numbers: Sequence[int], device: torch.device) -> TextBatch:
-        """Return some windows, padded to the longest of them."""
-        chosen = [windows.pieces[number] for number in numbers]
-        longest = max(int(windows.lengths[pieces].sum()) for pieces in chosen)
+        """Load some windows, padded to the longest of them."""
+        chosen = [windows.chunks[number] for number in numbers]
+        longest = max(int(windows.lengths[chunks].sum()) for chunks in chosen)
         shape = (len(chosen), longest)
         ids = numpy.full(shape, self.tokenizer.pad_id, numpy.int64)
         targets = numpy.full(shape, -1, numpy.int64)
-        positions, piece_of = numpy.zeros(shape, numpy.int64), numpy.full(shape, -1, numpy.int64)
+        positions, chunk_of = numpy.zeros(shape, numpy.int64), numpy.full(shape, -1, numpy.int64)
         tokens = 0
-        for row, pieces in enumerate(chosen):
+        for row, chunks in enumerate(chosen):
             at = 0
-            for piece in pieces.tolist():
-                start, length = int(windows.starts[piece]), int(windows.lengths[piece])
-                stretch = self.ids[start : start + length + 1]
-                ids[row, at : at + length] = numpy.where(stretch[:-1] < 0, ~stretch[:-1], stretch[:-1])
-                targets[row, at : at + length] = stretch[1:]
+            for chunk in chunks.tolist():
+                start, length = int(windows.starts[chunk]), int(windows.lengths[chunk])
+                span = self.ids[start : start + length + 1]
+                ids[row, at : at + length] = numpy.where(span[:-1] < 0, ~span[:-1], span[:-1])
+                targets[row, at : at + length] = span[1:]
                 positions[row, at : at + length] = numpy.arange(length)
-                piece_of[row, at : at + length] = piece
+                chunk_of[row, at : at + length] = chunk
                 at += length
             tokens += at
         predicted = numpy.flatnonzero(targets >= 0)
         may_attend, where = causal(longest, device), torch.arange(longest, device=device)
-        if not self.cross_documents and any(len(pieces) > 1 for pieces in chosen):
-            piece = torch.from_numpy(piece_of).to(device)
-            may_attend = may_attend & (piece[:, None, :, None] == piece[:, None, None, :])
+        if not self.cross_documents and any(len(chunks) > 1 for chunks in chosen):
+            chunk_ids = torch.from_numpy(chunk_of).to(device)
+            may_attend = may_attend & (chunk_ids[:, None, :, None] == chunk_ids[:, None, None, :])
             where = torch.from_numpy(positions).to(device)
         return TextBatch(
             torch.from_numpy(ids).to(device),
@@ -158,11 +158,11 @@ class DocumentDataset:
 
 
 class WrittenDocuments(NamedTuple):
-    """What was written.
+    """How much was written.
 
     Attributes:
-        predicted: tokens that are to be predicted: neither given nor a start.
-        bytes: of the text that they write, UTF-8.
+        predicted: tokens to predict: neither given nor start tokens.
+        bytes: of their text in UTF-8.
     """
 
     predicted: int
@@ -172,7 +172,7 @@ class WrittenDocuments(NamedTuple):
 def write_documents(documents: Iterable[Document], folder: Path, tokenizer: Tokenizer) -> WrittenDocuments:
     """Write the ids of documents.
 
-    A prompt and its completion are one text, cut into pieces apart so that none reaches across the border.
+    A prompt and its completion are tokenized separately, so that no piece spans both.
     """
     folder.mkdir()
     predicted = size = 0

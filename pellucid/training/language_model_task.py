@@ -1,4 +1,4 @@
-"""Learning to go on: the loss of windows of text, and on held-out text bits per byte and a continuation to look at."""
+"""The training task of a language model: its loss, and bits per byte and a sample on held-out text."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -24,16 +24,18 @@ from pellucid.training.task import BatchLoss, Metrics
 
 __all__ = ["LanguageModelTask"]
 
-VALIDATION_TOKENS = 4096  # that pass at once
-_PROMPT = 32  # tokens of a text without a prompt that are given
+VALIDATION_TOKENS = 4096
+"""Tokens per forward pass in validation."""
+
+_PROMPT = 32  # tokens that prompt a sample, for texts without a prompt
 
 
 class LanguageModelTask:
-    """Predict each token from those before it in its document; of a document with a prompt only what follows that.
+    """Predict each token from those before it in its document; of a document with a prompt, only the completion.
 
     Args:
         config: precision, validation, samples.
-        sampling: how continuations are drawn.
+        sampling: how samples are generated.
         model: on its device.
         prepared: the documents.
     """
@@ -57,40 +59,40 @@ class LanguageModelTask:
         )
 
     def plan(self, batch_tokens: int, epoch: int) -> list[NDArray[numpy.int64]]:
-        """Return the batches of an epoch as arrays of window numbers, all of about the same size."""
-        count = len(self._windows_of(epoch).pieces)
+        """Plan the batches of an epoch as arrays of window indices, all of about the same size."""
+        count = len(self._windows_of(epoch).chunks)
         return numpy.array_split(numpy.arange(count), math.ceil(count / self._rows(batch_tokens)))
 
     def batches(self, items: NDArray[numpy.int64], epoch: int, micro_batch_tokens: int) -> Sequence[TextBatch]:
-        """Return windows in as few equal parts as keep each within `micro_batch_tokens`."""
+        """Load windows, in as few equal parts as keep each within `micro_batch_tokens`."""
         windows = self._windows_of(epoch)
         parts = numpy.array_split(items, math.ceil(len(items) / self._rows(micro_batch_tokens)))
         return [self.prepared.train.batch(windows, part.tolist(), self.device) for part in parts]
 
     def loss(self, batch: TextBatch, progress: float) -> BatchLoss:
-        """Return the loss of the tokens that are to be predicted."""
+        """Compute the loss of the tokens to predict."""
         loss, _ = self._losses(batch)
         return BatchLoss(loss, float(loss.detach()))
 
     def validation_loss(self) -> float | None:
-        """Return the cross-entropy of the validation text, nats a token; None if there is none.
+        """Compute the cross-entropy of the validation text, nats per token; None if there is none.
 
-        Of a long text, of as many windows as `training.validation_tokens` allows, spread evenly. A document longer than
-        the context is read in windows that do not overlap; the first tokens of a window see few before them.
+        A long text is measured on as many windows as `training.validation_tokens` allows, spread evenly. A document
+        longer than the context is read in windows that do not overlap, so that their first tokens have little context.
         """
         valid, total, tokens = self.prepared.valid, 0.0, 0
         with torch.no_grad():
             for numbers in self._measured:
                 batch = valid.batch(self._valid_windows, numbers.tolist(), self.device)
-                _, plain = self._losses(batch)
-                total += float(plain)
+                _, nll = self._losses(batch)
+                total += float(nll)
                 tokens += batch.target_tokens
         return total / tokens if tokens else None
 
     def measure(self, loss: float, validations: int) -> Metrics:
-        """Return bits per byte, and the continuation of one of the validation texts."""
+        """Compute bits per byte, and continue one of the validation texts."""
         bits = loss / math.log(2) * self.prepared.tokens_per_byte
-        return Metrics(bits_per_byte=bits, sample=self._continued(validations) if self.config.sample_tokens else None)
+        return Metrics(bits_per_byte=bits, sample=self._sample(validations) if self.config.sample_tokens else None)
 
     @cached_property
     def _valid_windows(self) -> Windows:
@@ -99,7 +101,7 @@ class LanguageModelTask:
     @cached_property
     def _measured(self) -> list[NDArray[numpy.int64]]:
         """The validation windows that are measured, in batches."""
-        count = len(self._valid_windows.pieces)
+        count = len(self._valid_windows.chunks)
         context = self.prepared.valid.context
         wanted = min(count, max(1, self.config.validation_tokens // context))
         chosen = numpy.linspace(0, max(count - 1, 0), wanted).round().astype(numpy.int64)
@@ -123,15 +125,15 @@ class LanguageModelTask:
         predicted = states.flatten(0, 1).index_select(0, batch.predicted)
         return cross_entropy(predicted, matrix, batch.targets, 0.0, self.dtype)
 
-    def _continued(self, validations: int) -> dict[str, str]:
-        """Let the model go on from a validation text's prompt, or from its first tokens, as the finished one does."""
+    def _sample(self, validations: int) -> dict[str, str]:
+        """Continue a validation text from its prompt, or from its first tokens, as the finished model does."""
         valid, tokenizer = self.prepared.valid, self.prepared.tokenizer
         number = validations % len(valid.starts)
         start, length = int(valid.starts[number]), int(valid.lengths[number])
         ids = valid.ids[start : start + length]
         given = int((ids < 0).sum()) or min(_PROMPT, length // 2)
-        room = valid.context - min(self.config.sample_tokens, valid.context // 2)
-        prompt = self._whole(numpy.where(ids < 0, ~ids, ids)[: given + 1].tolist()[-room:])
+        space = valid.context - min(self.config.sample_tokens, valid.context // 2)
+        prompt = self._complete_characters(numpy.where(ids < 0, ~ids, ids)[: given + 1].tolist()[-space:])
         one = Continuation(
             prompt,
             self.sampling.model_copy(update={"tokens": self.config.sample_tokens, "sliding": False}),
@@ -141,15 +143,15 @@ class LanguageModelTask:
         )
         with autocast(self.dtype, self.device):
             for _ in run_continuations(ModelDecoder(self.model), [one]):
-                pass  # the continuation has it
+                pass  # the continuation collects its tokens
         return {"prompt": tokenizer.decode(prompt), "continuation": one.text}
 
     @cached_property
     def _vocabulary(self) -> DecodingVocabulary:
         return DecodingVocabulary(self.prepared.tokenizer, self.model.vocab_size)
 
-    def _whole(self, ids: list[int]) -> list[int]:
-        """Leave out parts of characters at both ends whose other parts are not among the ids; give one id at least."""
+    def _complete_characters(self, ids: list[int]) -> list[int]:
+        """Drop incomplete characters at both ends; return at least one id."""
         pieces, characters, end = self._vocabulary.pieces, CharacterStream(), 0
         begin = next((n for n, i in enumerate(ids) if not b"\x80" <= pieces[i][:1] < b"\xc0"), len(ids))
         for n, i in enumerate(ids):

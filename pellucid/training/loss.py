@@ -1,4 +1,4 @@
-"""What training makes small: cross-entropy of the next token, and guided alignment."""
+"""What training minimises: cross-entropy of the next token, and guided alignment."""
 
 from typing import Any
 
@@ -8,7 +8,8 @@ from torch import Tensor
 
 __all__ = ["cross_entropy", "guided_alignment"]
 
-ROWS = 1024  # logits of so many tokens stand in memory at once
+ROWS = 1024
+"""Tokens whose logits are in memory at once."""
 
 
 def cross_entropy(
@@ -18,11 +19,11 @@ def cross_entropy(
     label_smoothing: float,
     dtype: torch.dtype,
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """Return the summed loss of predicting `targets` from `states` by the logits `states @ weight.T`.
+    """Compute the summed loss of predicting `targets` by the logits `states @ weight.T`.
 
     −Σ [(1 − ε) log p(target) + ε mean over the vocabulary of log p]. Projection, loss and gradient are computed
-    together, some rows at a time, so that the logits of a whole batch never stand in memory and each is read once.
-    Where nobody can ask for the gradient (`torch.no_grad`) its two products are left out.
+    together for `ROWS` tokens at a time, so that the logits of a whole batch are never in memory and each is read once.
+    Under `torch.no_grad` the two matrix products of the gradient are skipped.
 
     Args:
         label_smoothing: ε.
@@ -34,25 +35,25 @@ def cross_entropy(
     Source:
         Szegedy et al. 2016, §7 for the smoothing.
     """
-    # Asked here: inside the function PyTorch has switched gradients off.
-    wanted = torch.is_grad_enabled() and (states.requires_grad or weight.requires_grad)
-    loss, plain = _FusedCrossEntropy.apply(states.to(dtype), weight, targets, label_smoothing, wanted)  # type: ignore[no-untyped-call]
+    # Determined here, because PyTorch switches gradients off inside the function.
+    needs_gradient = torch.is_grad_enabled() and (states.requires_grad or weight.requires_grad)
+    loss, plain = _FusedCrossEntropy.apply(states.to(dtype), weight, targets, label_smoothing, needs_gradient)  # type: ignore[no-untyped-call]
     return loss, plain
 
 
 class _FusedCrossEntropy(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, states: Tensor, weight: Tensor, targets: Tensor, smoothing: float, wanted: bool
+        ctx: Any, states: Tensor, weight: Tensor, targets: Tensor, smoothing: float, needs_gradient: bool
     ) -> tuple[Tensor, Tensor]:
-        narrow = weight.to(states.dtype)
+        cast_weight = weight.to(states.dtype)
         vocab_size = len(weight)
-        state_gradient = torch.empty_like(states) if wanted else states.new_empty(0)
-        weight_gradient = torch.zeros_like(weight) if wanted else weight.new_empty(0)
+        state_gradient = torch.empty_like(states) if needs_gradient else states.new_empty(0)
+        weight_gradient = torch.zeros_like(weight) if needs_gradient else weight.new_empty(0)
         loss, plain = states.new_zeros((), dtype=torch.float32), states.new_zeros((), dtype=torch.float32)
         for start in range(0, len(states), ROWS):
             rows, target = states[start : start + ROWS], targets[start : start + ROWS, None]
-            logits = (rows @ narrow.T).float()
+            logits = (rows @ cast_weight.T).float()
             highest = logits.amax(1, keepdim=True)
             of_target = logits.gather(1, target)
             mean = logits.mean(1, keepdim=True) if smoothing else 0.0
@@ -61,7 +62,7 @@ class _FusedCrossEntropy(torch.autograd.Function):
             log_total = total.log() + highest
             plain += (log_total - of_target).sum()
             loss += (log_total - (1 - smoothing) * of_target - smoothing * mean).sum()
-            if not wanted:
+            if not needs_gradient:
                 continue
             # ∂loss/∂logits = softmax − (1 − ε)·onehot(target) − ε/V
             gradient = probability.div_(total)
@@ -69,7 +70,7 @@ class _FusedCrossEntropy(torch.autograd.Function):
                 gradient.sub_(smoothing / vocab_size)
             gradient.scatter_add_(1, target, gradient.new_full((), smoothing - 1).expand_as(target))
             gradient = gradient.to(states.dtype)
-            torch.mm(gradient, narrow, out=state_gradient[start : start + ROWS])
+            torch.mm(gradient, cast_weight, out=state_gradient[start : start + ROWS])
             weight_gradient += gradient.T @ rows
         ctx.save_for_backward(state_gradient, weight_gradient)
         ctx.mark_non_differentiable(plain)
@@ -84,12 +85,12 @@ class _FusedCrossEntropy(torch.autograd.Function):
 def guided_alignment(
     weights: Float[Tensor, "batch heads target source"], alignment: Float[Tensor, "batch target source"]
 ) -> Float[Tensor, ""]:
-    """Return how far attention is from a given word alignment, summed over target tokens, averaged over heads.
+    """Compute the cross-entropy of attention against a word alignment, summed over target tokens, averaged over heads.
 
     −Σ_j Σ_i alignment[j, i] · log(weights[j, i] + 1e-5), in nats.
 
     Source:
         Chen et al. 2016 (guided alignment training), eq. 7. Differs from source: posteriors of a statistical aligner
-        instead of its hard links, and several heads each by themselves instead of one averaged matrix.
+        instead of its hard links, and several heads separately instead of their average.
     """
     return -(alignment[:, None] * (weights + 1e-5).log()).sum() / weights.shape[1]

@@ -1,4 +1,4 @@
-"""Whether a model fits in the memory that is free, and how many tokens pass through it at once."""
+"""Whether a model fits into free memory, and how many tokens fit into one forward pass."""
 
 import torch
 
@@ -10,9 +10,10 @@ from pellucid.models.memory import free_bytes, language_model_parameter_count, p
 __all__ = ["LADDER", "check_fits", "fit_micro_batch"]
 
 LADDER = (512, 1024, 2048, 4096, 8192, 16384, 32768, 65536)
-"""Token counts a fitted micro-batch is taken from, so that small changes of free memory change nothing."""
+"""Sizes of a fitted micro-batch, coarse enough that small changes of free memory do not matter."""
 
-SHARE = 0.4  # of the free memory; the rest is for weights, gradients, the optimizer and everybody else
+SHARE = 0.4
+"""Share of free memory for activations; the rest is for weights, gradients, the optimizer and other programs."""
 
 
 def check_fits(
@@ -21,17 +22,17 @@ def check_fits(
     averaged: bool,
     device: torch.device,
 ) -> None:
-    """Refuse a model whose weights alone are too many for the memory that is free, before any of it is taken.
+    """Reject a model whose training state alone exceeds free memory, before any memory is allocated.
 
-    In float32 stand weights, gradients, Adam's two moments, and, with an average of the weights, that and, while it is
-    measured, a copy of the weights.
+    The state is float32: weights, gradients, Adam's two moments, and with a weight average the average itself and,
+    during a validation, a copy of the weights.
 
     Args:
-        vocab_sizes: of source and target, of a language model twice the same; 0 where they are not known yet.
-        averaged: whether there is an average of the weights.
+        vocab_sizes: of source and target, for a language model twice the same; 0 while unknown.
+        averaged: whether a weight average is kept.
 
     Raises:
-        UserError: with the number of parameters, what they need, and what is free.
+        UserError: with the number of parameters, the memory they need, and the free memory.
     """
     if isinstance(config, DecoderOnlyConfig):
         parameters, layers = language_model_parameter_count(config, vocab_sizes[0]), ["n_layers"]
@@ -43,36 +44,39 @@ def check_fits(
     sizes = ["d_model", "d_ff", *layers]
     sizes += ["max_positions"] if config.positions == "learned" else []
     raise UserError(
-        f"the model is too large to be trained here: its {parameters:,} parameters need {needed / 1e9:,.1f} GB, "
+        f"the model is too large to train here: its {parameters:,} parameters need {needed / 1e9:,.1f} GB, "
         f"{free / 1e9:,.1f} GB are free",
         where=", ".join(f"model.{name} {getattr(config, name):,}" for name in sizes)
-        + f", {max(vocab_sizes):,} pieces" * any(vocab_sizes),
-        hint="Lower these, as in `--model.d_model 256`, or train where there is more memory.",
+        + f", vocabulary {max(vocab_sizes):,}" * any(vocab_sizes),
+        hint="Reduce these sizes, for example `--model.d_model 256`, or train on a machine with more memory.",
     )
 
 
 def fit_micro_batch(
     config: EncoderDecoderConfig | DecoderOnlyConfig,
     batch_tokens: int,
-    max_tokens: int,
+    longest: int,
     dtype: torch.dtype,
     device: torch.device,
 ) -> int:
-    """Return the tokens that may pass at once: `batch_tokens` if they fit, else the highest rung that does.
+    """Choose the tokens of a forward pass: `batch_tokens` if they fit, else the largest size of `LADDER` that does.
 
-    Raises nothing: where even the lowest rung may not fit, the lowest is returned.
+    If not even the smallest is sure to fit, it is chosen all the same.
+
+    Args:
+        longest: longest sequence in tokens.
     """
     free = free_bytes(device) * SHARE
-    per_token = _bytes_per_token(config, max_tokens, dtype)
+    per_token = _bytes_per_token(config, longest, dtype)
     if batch_tokens * per_token <= free:
         return batch_tokens
-    return max((rung for rung in LADDER if rung * per_token <= free), default=LADDER[0])
+    return max((size for size in LADDER if size * per_token <= free), default=LADDER[0])
 
 
-def _bytes_per_token(config: EncoderDecoderConfig | DecoderOnlyConfig, max_tokens: int, dtype: torch.dtype) -> float:
-    """Estimate what the backward pass keeps for a token, on the safe side.
+def _bytes_per_token(config: EncoderDecoderConfig | DecoderOnlyConfig, longest: int, dtype: torch.dtype) -> float:
+    """Estimate the activations kept for the backward pass per token, erring on the safe side.
 
-    1.5 to 2.7 times the growth of the process's memory that was measured on CPU for d_model 192 to 512, sentences of
+    The estimate is 1.5 to 2.7 times the growth of process memory measured on CPU for d_model 192 to 512, sentences of
     40 to 250 tokens, ReLU and SwiGLU, float32 and bfloat16, with and without dropout.
     """
     if isinstance(config, DecoderOnlyConfig):
@@ -81,5 +85,5 @@ def _bytes_per_token(config: EncoderDecoderConfig | DecoderOnlyConfig, max_token
         attentions = config.encoder_layers + 2 * config.decoder_layers
         blocks = config.encoder_layers + config.decoder_layers
     width = 12 * attentions * config.d_model + 4 * blocks * config.d_ff
-    scores = 2 * attentions * config.n_heads * max_tokens
+    scores = 2 * attentions * config.n_heads * longest
     return width * (dtype.itemsize + 4) + scores * 4

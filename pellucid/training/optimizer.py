@@ -1,4 +1,4 @@
-"""AdamW, and the running average of the weights."""
+"""AdamW, and the exponential moving average of the weights."""
 
 import torch
 from torch import Tensor, nn
@@ -9,7 +9,7 @@ __all__ = ["WeightAverage", "adamw", "set_learning_rate"]
 
 
 def adamw(model: nn.Module, config: TrainingConfig) -> torch.optim.AdamW:
-    """Return AdamW over all weights, fused into one pass; only matrices decay.
+    """Create a fused AdamW over all weights, with weight decay on matrices only.
 
     Source:
         Kingma & Ba 2015, algorithm 1; Loshchilov & Hutter 2019, algorithm 2.
@@ -26,20 +26,20 @@ def adamw(model: nn.Module, config: TrainingConfig) -> torch.optim.AdamW:
 
 
 def set_learning_rate(optimizer: torch.optim.Optimizer, learning_rate: float) -> None:
-    """Let the next update use this learning rate."""
+    """Set the learning rate of the next step."""
     for group in optimizer.param_groups:
         group["lr"] = learning_rate
 
 
 class WeightAverage:
-    """The exponential running average of a model's weights, corrected for its start.
+    """The exponential moving average of a model's weights, corrected for its start.
 
-    average ← d·average + (1 − d)·weights, where d = min(decay, (1 + n)/(10 + n)) after n updates, so that the first
+    average ← d·average + (1 − d)·weights, where d = min(decay, (1 + n)/(10 + n)) after n updates, so that the initial
     weights are soon forgotten.
 
     Args:
         model: whose weights are averaged.
-        decay: weight of the past at an update of the average.
+        decay: weight of the past in an update.
 
     Source:
         Polyak & Juditsky 1992; the correction as in TensorFlow's ExponentialMovingAverage.
@@ -52,7 +52,7 @@ class WeightAverage:
         self.weights: dict[str, Tensor] = {name: weight.detach().clone() for name, weight in self.live.items()}
 
     def update(self) -> None:
-        """Take the model's present weights in."""
+        """Add the model's current weights."""
         self.updates += 1
         decay = min(self.decay, (1 + self.updates) / (10 + self.updates))
         with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Documents of all lengths → windows of one length: none is cut that fits, and little room is left over."""
+"""Pack documents of any length into windows of one length: documents that fit stay whole, and little is padding."""
 
 from typing import NamedTuple
 
@@ -7,74 +7,76 @@ from numpy.typing import NDArray
 
 from pellucid.randomness import generator
 
-__all__ = ["Pieces", "cut_into_pieces", "pack"]
+__all__ = ["Chunks", "pack", "split_into_chunks"]
 
-Numbers = NDArray[numpy.int64]
+Integers = NDArray[numpy.int64]
 
 
-class Pieces(NamedTuple):
-    """Stretches of text that are read in one go.
+class Chunks(NamedTuple):
+    """Spans of the ids that are read in one window.
 
     Attributes:
-        starts: where each begins in the ids.
-        lengths: tokens read; each predicts the one after it.
+        starts: first index of each.
+        lengths: input tokens; each predicts the next.
     """
 
-    starts: Numbers
-    lengths: Numbers
+    starts: Integers
+    lengths: Integers
 
 
-def cut_into_pieces(starts: Numbers, lengths: Numbers, room: int, seed: int, epoch: int) -> Pieces:
-    """Cut documents that do not fit, elsewhere in each epoch; the last token of a document is predicted, not read.
+def split_into_chunks(starts: Integers, lengths: Integers, context: int, seed: int, epoch: int) -> Chunks:
+    """Split documents that exceed the context, at other points in each epoch.
+
+    The last token of a document is predicted, but never an input.
 
     Args:
-        starts: where each document begins in the ids.
+        starts: first index of each document in the ids.
         lengths: its tokens, start and end included.
-        room: tokens that are read in one go.
+        context: length of a window, tokens.
         seed: of the run.
-        epoch: counted from 0.
+        epoch: from 0.
     """
     read = lengths - 1
-    fits = read <= room
+    fits = read <= context
     cut_starts, cut_lengths = [starts[fits]], [read[fits]]
     random = generator(seed, "cuts", epoch)
     for start, count in zip(starts[~fits].tolist(), read[~fits].tolist(), strict=True):
-        borders = numpy.arange(int(random.integers(1, room + 1)), count, room)
+        borders = numpy.arange(int(random.integers(1, context + 1)), count, context)
         edges = numpy.concatenate(([0], borders, [count]))
         cut_starts.append(start + edges[:-1])
         cut_lengths.append(numpy.diff(edges))
-    return Pieces(numpy.concatenate(cut_starts), numpy.concatenate(cut_lengths))
+    return Chunks(numpy.concatenate(cut_starts), numpy.concatenate(cut_lengths))
 
 
-def pack(lengths: Numbers, room: int, seed: int, epoch: int) -> list[Numbers]:
-    """Return windows, each as the numbers of the pieces in it, in random order.
+def pack(lengths: Integers, context: int, seed: int, epoch: int) -> list[Integers]:
+    """Pack chunks into windows by best-fit decreasing; return each window as indices of its chunks, in random order.
 
-    Best fit, longest first: each piece goes where it leaves the least room. Among equal lengths chance decides.
+    Each chunk, longest first, goes where it leaves the least space; chunks of equal length are in random order.
 
     Args:
-        lengths: of the pieces, tokens; none above `room`.
-        room: tokens of a window.
+        lengths: of the chunks, tokens; none above `context`.
+        context: length of a window, tokens.
         seed: of the run.
-        epoch: counted from 0.
+        epoch: from 0.
     """
     random = generator(seed, "packing", epoch)
     shuffled = random.permutation(len(lengths))
     order = shuffled[numpy.argsort(-lengths[shuffled], kind="stable")]
     windows: list[list[int]] = []
-    by_room: list[list[int]] = [[] for _ in range(room + 1)]
-    open_rooms = 0  # bit r is set where a window has r tokens of room
-    for piece, length in zip(order.tolist(), lengths[order].tolist(), strict=True):
-        fitting = open_rooms >> length
+    by_space: list[list[int]] = [[] for _ in range(context + 1)]  # windows with so many tokens of free space
+    spaces = 0  # bit s is set if a window has s tokens of free space
+    for chunk, length in zip(order.tolist(), lengths[order].tolist(), strict=True):
+        fitting = spaces >> length
         if fitting:
-            left = length + (fitting & -fitting).bit_length() - 1
-            window = by_room[left].pop()
-            if not by_room[left]:
-                open_rooms ^= 1 << left
-            windows[window].append(piece)
+            space = length + (fitting & -fitting).bit_length() - 1
+            window = by_space[space].pop()
+            if not by_space[space]:
+                spaces ^= 1 << space
+            windows[window].append(chunk)
         else:
-            left, window = room, len(windows)
-            windows.append([piece])
-        by_room[left - length].append(window)
-        open_rooms |= 1 << (left - length)
+            space, window = context, len(windows)
+            windows.append([chunk])
+        by_space[space - length].append(window)
+        spaces |= 1 << (space - length)
     numbers = random.permutation(len(windows))
     return [numpy.array(windows[n], numpy.int64) for n in numbers.tolist()]

@@ -1,4 +1,4 @@
-"""The pairs that a run trains on, as ids on disk: read in place, so that they need not fit in memory."""
+"""Sentence pairs as ids on disk, memory-mapped so that they need not fit in memory."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,22 +13,10 @@ from pellucid.alignment.lexicon import Lexicon
 from pellucid.randomness import derive_seed
 from pellucid.storage.id_store import IdStore
 from pellucid.tokenizers.tokenizer import Tokenizer
+from pellucid.tokenizers.tokenizer_pair import TokenizerPair
 from pellucid.training.batches import PairBatch, pair_batch, plan_epoch
 
-__all__ = ["PairDataset", "TokenizerPair", "posteriors"]
-
-
-@dataclass(frozen=True)
-class TokenizerPair:
-    """The tokenizers of both languages; one and the same if it is joint."""
-
-    source: Tokenizer
-    target: Tokenizer
-
-    @property
-    def joint(self) -> bool:
-        """Whether both languages share one."""
-        return self.source is self.target
+__all__ = ["PairDataset", "alignment_posteriors"]
 
 
 @dataclass(frozen=True)
@@ -36,9 +24,9 @@ class PairDataset:
     """Aligned sequences of ids, each ending in the end token.
 
     Args:
-        folder: holds `source` and `target` (id stores).
-        tokenizers: that made them.
-        dropout: share of BPE merges left out anew in every epoch (BPE-dropout).
+        folder: holds the id stores `source` and `target`.
+        tokenizers: that the ids come from.
+        dropout: share of BPE merges skipped at random in every epoch (BPE-dropout).
         seed: of the run.
     """
 
@@ -66,11 +54,11 @@ class PairDataset:
         return numpy.maximum(self.source.lengths, self.target.lengths)
 
     def plan(self, batch_tokens: int, epoch: int) -> list[NDArray[numpy.int64]]:
-        """Return the batches of an epoch."""
+        """Plan the batches of an epoch."""
         return plan_epoch(self.source.lengths, self.target.lengths, batch_tokens, self.seed, epoch)
 
     def batch(self, pairs: NDArray[numpy.int64], epoch: int, device: torch.device) -> PairBatch:
-        """Return some pairs, padded."""
+        """Load some pairs, padded."""
         source = [self.source[i] for i in pairs.tolist()]
         target = [self.target[i] for i in pairs.tolist()]
         if self.dropout:
@@ -82,19 +70,19 @@ class PairDataset:
     def _resegment(
         self, sequences: Sequence[NDArray[numpy.int32]], tokenizer: Tokenizer, epoch: int, first: int
     ) -> list[NDArray[numpy.int32]]:
-        """Split the same text into other pieces, a function of (seed, epoch, first pair of the part that passes)."""
+        """Split the same text into other pieces, as a function of (seed, epoch, first pair of the micro-batch)."""
         seed = derive_seed(self.seed, "merge dropout", epoch, first)
-        kept = [any(piece in ids for piece in tokenizer.placeholder_ids) for ids in sequences]
+        has_placeholder = [any(piece in ids for piece in tokenizer.placeholder_ids) for ids in sequences]
         texts = [tokenizer.decode(ids.tolist()) for ids in sequences]
-        anew = tokenizer.encode_batch(texts, dropout=self.dropout, seed=seed)
+        encoded = tokenizer.encode_batch(texts, dropout=self.dropout, seed=seed)
         return [
             ids if keep else numpy.array([*pieces, tokenizer.end_id], numpy.int32)
-            for ids, pieces, keep in zip(sequences, anew, kept, strict=True)
+            for ids, pieces, keep in zip(sequences, encoded, has_placeholder, strict=True)
         ]
 
 
-def posteriors(lexicon: Lexicon, batch: PairBatch) -> torch.Tensor:
-    """Return how probably each source token is the origin of each target token, [batch, target, source]."""
+def alignment_posteriors(lexicon: Lexicon, batch: PairBatch) -> torch.Tensor:
+    """Compute the probability that a target token is aligned to a source token, [batch, target, source]."""
     found = lexicon.batch_posteriors(
         batch.source.numpy(force=True), batch.source_lengths, batch.target_out.numpy(force=True), batch.target_lengths
     )

@@ -1,4 +1,4 @@
-"""Which numbers matrix products are computed in."""
+"""The dtype of matrix products in training."""
 
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -9,7 +9,7 @@ __all__ = ["autocast", "training_dtype"]
 
 
 def training_dtype(precision: str, device: torch.device) -> torch.dtype:
-    """Return float32 or bfloat16; `auto` takes bfloat16 where the device has instructions for it."""
+    """Choose float32 or bfloat16; `auto` takes bfloat16 where the device supports it natively."""
     if precision == "auto":
         native = torch.cuda.is_bf16_supported(False) if device.type == "cuda" else _cpu_has_bfloat16()
         return torch.bfloat16 if native else torch.float32

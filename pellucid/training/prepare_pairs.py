@@ -1,4 +1,4 @@
-"""From the user's files to what a run trains on: checked, held out, cut into tokens, aligned, and put on disk."""
+"""Prepare sentence pairs for training: check, hold out, tokenize, align, and write to disk."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -19,37 +19,35 @@ from pellucid.plurals import pluralize
 from pellucid.storage.files import atomic_folder, write_text
 from pellucid.storage.id_store import IdStoreWriter
 from pellucid.storage.model_folder import read_json, write_json
-from pellucid.tokenizers.tokenizer_file import load_tokenizer
+from pellucid.tokenizers.tokenizer_pair import TokenizerPair, read_tokenizers, write_tokenizers
 from pellucid.tokenizers.training import train_tokenizer
-from pellucid.training.pair_dataset import PairDataset, TokenizerPair
+from pellucid.training.pair_dataset import PairDataset
 from pellucid.training.recipe import TranslatorRecipe
+from pellucid.training.request import Log, ignore
 
 __all__ = [
     "PreparedPairs",
     "count_ids",
+    "count_tokens",
     "prepare_pairs",
     "read_prepared_pairs",
-    "read_tokenizers",
     "restart_hint",
-    "token_counts",
-    "write_tokenizers",
 ]
 
-Log = Callable[[str], None]
-
-COUNT_CHUNK = 1 << 22  # ids counted at once; NumPy widens them to 8 bytes, and all of them need not fit in memory
+COUNT_CHUNK = 1 << 22
+"""Ids counted at once: NumPy widens them to 8 bytes, and all of them need not fit in memory."""
 
 
 @dataclass(frozen=True)
 class PreparedPairs:
-    """What a run trains on and is validated with.
+    """The training and validation data of a translator.
 
     Attributes:
         tokenizers: of both languages.
         train, valid: ids on disk.
         valid_text: the validation pairs as text, in the order of `valid`.
-        lexicon: of the statistical aligner, if the recipe wants one.
-        report: the doctor's report, and what became of the pairs after it.
+        lexicon: of the statistical aligner, if the recipe uses one.
+        report: the doctor's report, and what happened to the pairs after it.
     """
 
     tokenizers: TokenizerPair
@@ -68,21 +66,21 @@ def prepare_pairs(
     valid: Sequence[str | Path] = (),
     languages: tuple[str | None, str | None] = (None, None),
     tokenizers: TokenizerPair | None = None,
-    log: Log = lambda text: None,
+    log: Log = ignore,
 ) -> None:
-    """Check the text, hold validation pairs out, train tokenizers, write ids and lexicon into `folder`.
+    """Check the text, hold out validation pairs, train tokenizers, and write ids and lexicon to `folder`.
 
     Args:
         sources: the user's files.
-        folder: appears whole at the end, and not if anything fails.
+        folder: written whole, or not at all if anything fails.
         recipe: all settings.
-        valid: files with validation pairs; held out from `sources` if none are given.
+        valid: files with validation pairs; by default some pairs of `sources` are held out.
         languages: codes of source and target, where known.
-        tokenizers: of a model that is trained on; new ones are trained if none are given.
+        tokenizers: of the model to start from; by default new ones are trained.
         talk: told what is going on.
 
     Raises:
-        UserError: if the text would ruin the model, with the doctor's first findings, or too little of it is left.
+        UserError: if the text has errors that the doctor rejects, or too little of it is left.
     """
     log("Examining the text …")
     examined = examine(sources, source_lang=languages[0], target_lang=languages[1], options=recipe.data, valid=valid)
@@ -91,37 +89,36 @@ def prepare_pairs(
     _reject_unusable_text(examined, sources)
     train_pairs, valid_pairs, split = _split(examined, valid, languages, recipe)
     report = {**examined.report.as_dict(), "languages": list(examined.report.languages), "validation": split}
-    log(f"{pluralize(split['training'], 'pair')} to train on, {split['pairs']:,} {split['how']} for validation")
-    with atomic_folder(folder, replace=True) as made:
+    log(f"{pluralize(split['training'], 'pair')} for training, {split['pairs']:,} for validation ({split['how']})")
+    with atomic_folder(folder, replace=True) as temporary:
         if tokenizers is None:
             log(f"Training the tokenizer ({recipe.tokenizer.kind}) …")
-            tokenizers = _trained_tokenizers(train_pairs, recipe)
-        write_tokenizers(made, tokenizers)
+            tokenizers = _train_tokenizers(train_pairs, recipe)
+        write_tokenizers(temporary, tokenizers)
         report["pieces"] = {"source": tokenizers.source.vocab_size, "target": tokenizers.target.vocab_size}
         limit = recipe.training.max_tokens
-        written = _write_ids(train_pairs(), made / "train", tokenizers, limit)
-        if not len(PairDataset(made / "train", tokenizers)):
+        written = _write_ids(train_pairs(), temporary / "train", tokenizers, limit)
+        if not len(PairDataset(temporary / "train", tokenizers)):
             raise UserError(
-                f"no pair is left to train on: of each a side has over {limit} tokens",
+                f"no pair is left to train on: every pair has a side of more than {limit} tokens",
                 where=[str(source) for source in sources],
-                hint="raise --training.max_tokens, or let the text have shorter lines",
+                hint="Raise --training.max_tokens, or shorten the lines.",
             )
-        report |= {"too_many_tokens": written.left_out, "with_placeholders": written.with_placeholders}
-        split |= _write_validation(valid_pairs, made, tokenizers, recipe)
-        if _wants_lexicon(recipe):
+        report |= {"too_many_tokens": written.dropped, "with_placeholders": written.with_placeholders}
+        split |= _write_validation(valid_pairs, temporary, tokenizers, recipe)
+        if _needs_lexicon(recipe):
             log("Aligning words …")
-            report["aligner"] = _fit_and_save(made, tokenizers, recipe)
-        write_json(made / "report.json", report)
-    if split["too_many_tokens"]:
-        said = f"a side has over {recipe.model.max_positions} tokens (model.max_positions)"
-        log(f"{pluralize(split['too_many_tokens'], 'validation pair')} left out: {said}")
-    if written.left_out:
-        said = f"a side has over {limit} tokens (training.max_tokens)"
-        log(f"{pluralize(written.left_out, 'pair')} left out: {said}")
+            report["aligner"] = _fit_lexicon(temporary, tokenizers, recipe)
+        write_json(temporary / "report.json", report)
+    if dropped := split["too_many_tokens"]:
+        limit_of_model = f"model.max_positions {recipe.model.max_positions}"
+        log(f"{pluralize(dropped, 'validation pair')} dropped: longer than {limit_of_model}")
+    if dropped := written.dropped:
+        log(f"{pluralize(dropped, 'pair')} dropped: longer than training.max_tokens {limit}")
 
 
 def read_prepared_pairs(folder: Path, recipe: TranslatorRecipe) -> PreparedPairs:
-    """Read what `prepare_pairs` left in `folder`.
+    """Read what `prepare_pairs` wrote to `folder`.
 
     Raises:
         UserError: if a file is missing or damaged.
@@ -135,7 +132,7 @@ def read_prepared_pairs(folder: Path, recipe: TranslatorRecipe) -> PreparedPairs
             valid_text = [(source, target) for source, target in map(json.loads, lines)]
     except (OSError, ValueError, TypeError) as error:
         raise UserError(
-            f"the prepared validation text cannot be read: {error}",
+            f"cannot read the prepared validation text: {error}",
             where=str(folder / "valid.jsonl"),
             hint=restart_hint(folder),
         ) from error
@@ -154,7 +151,7 @@ def read_prepared_pairs(folder: Path, recipe: TranslatorRecipe) -> PreparedPairs
 
 
 def _check_whole(folder: Path, pairs: PairDataset, expected: int | None) -> None:
-    """Open the ids of both sides now, not in the middle of the run, and see that there are as many of each."""
+    """Open the ids of both sides now rather than in the middle of the run, and check that their numbers agree."""
     try:
         source, target = len(pairs.source), len(pairs.target)
     except UserError as error:
@@ -170,29 +167,10 @@ def _check_whole(folder: Path, pairs: PairDataset, expected: int | None) -> None
 
 
 def restart_hint(folder: Path) -> str:
-    """Say what can be done about damaged ids: only a new run makes them again from the text."""
+    """Tell what to do about damaged ids: only a new run prepares them again from the text."""
     return (
-        f"Copy {folder} again from where it is whole. Otherwise start anew: with --overwrite, or, to keep what was "
-        f"learnt, in another folder with `--from {folder.parent.parent}`."
-    )
-
-
-def write_tokenizers(folder: Path, tokenizers: TokenizerPair) -> None:
-    """Write tokenizer.json, or one for each language."""
-    if tokenizers.joint:
-        tokenizers.source.save(folder / "tokenizer.json")
-    else:
-        tokenizers.source.save(folder / "source_tokenizer.json")
-        tokenizers.target.save(folder / "target_tokenizer.json")
-
-
-def read_tokenizers(folder: Path) -> TokenizerPair:
-    """Read what `write_tokenizers` wrote."""
-    if (folder / "tokenizer.json").exists():
-        joint = load_tokenizer(folder / "tokenizer.json")
-        return TokenizerPair(joint, joint)
-    return TokenizerPair(
-        load_tokenizer(folder / "source_tokenizer.json"), load_tokenizer(folder / "target_tokenizer.json")
+        f"Restore {folder} from an intact copy. Otherwise start over with --overwrite, or, to keep what was learnt, in "
+        f"another folder with `--from {folder.parent.parent}`."
     )
 
 
@@ -202,9 +180,9 @@ def _reject_unusable_text(examined: Examination, sources: Sequence[str | Path]) 
         first = errors[0]
         names = " ".join(str(source) for source in sources)
         raise UserError(
-            f"this text would ruin the model: {first.message}",
+            f"training refused: {first.message}",
             where=[f"{problem.file}:{problem.line} {problem.check}" for problem in errors[:5]],
-            hint=f"mend the files, or let `pellucid doctor {names} --fix clean.tsv` drop the odd lines",
+            hint=f"Fix the files, or drop the affected lines with `pellucid doctor {names} --fix clean.tsv`.",
         )
 
 
@@ -214,7 +192,7 @@ def _split(
     languages: tuple[str | None, str | None],
     recipe: TranslatorRecipe,
 ) -> tuple[Callable[[], Iterator[SentencePair]], list[SentencePair], dict[str, Any]]:
-    """Return a stream of training pairs, the validation pairs, and how they were parted."""
+    """Split into a stream of training pairs, the validation pairs, and a report on the split."""
     if valid:
         checked = examine(valid, source_lang=languages[0], target_lang=languages[1], options=recipe.data)
         _reject_unusable_text(checked, valid)
@@ -234,7 +212,7 @@ def _split(
     return held.training_pairs, list(held.valid), report
 
 
-def _trained_tokenizers(pairs: Callable[[], Iterator[SentencePair]], recipe: TranslatorRecipe) -> TokenizerPair:
+def _train_tokenizers(pairs: Callable[[], Iterator[SentencePair]], recipe: TranslatorRecipe) -> TokenizerPair:
     if recipe.tokenizer.joint:
         joint = train_tokenizer((side for pair in pairs() for side in (pair.source, pair.target)), recipe.tokenizer)
         return TokenizerPair(joint, joint)
@@ -245,47 +223,47 @@ def _trained_tokenizers(pairs: Callable[[], Iterator[SentencePair]], recipe: Tra
 
 
 class _Written(NamedTuple):
-    """How many pairs had too many tokens, and how many hold placeholders."""
+    """Numbers of pairs that were dropped as too long, and that contain placeholders."""
 
-    left_out: int
+    dropped: int
     with_placeholders: int
 
 
 def _write_ids(
     pairs: Iterator[SentencePair], folder: Path, tokenizers: TokenizerPair, max_tokens: int | None
 ) -> _Written:
-    """Write the ids of pairs, each with the end token, but for pairs with too many."""
+    """Write the ids of pairs, each with its end token, except pairs of more than `max_tokens`."""
     folder.mkdir()
-    left_out = with_placeholders = 0
+    dropped = with_placeholders = 0
     with IdStoreWriter(folder / "source") as source, IdStoreWriter(folder / "target") as target:
         for pair in pairs:
             ids = _ids(pair, tokenizers)
             if max_tokens is not None and max(len(ids.source), len(ids.target)) > max_tokens:
-                left_out += 1
+                dropped += 1
                 continue
             with_placeholders += ids.with_placeholders
             source.append(ids.source)
             target.append(ids.target)
         source.close()
         target.close()
-    return _Written(left_out, with_placeholders)
+    return _Written(dropped, with_placeholders)
 
 
 def _write_validation(
     pairs: Sequence[SentencePair], folder: Path, tokenizers: TokenizerPair, recipe: TranslatorRecipe
 ) -> dict[str, int]:
-    """Write ids and text of the validation pairs that the model has positions for; return how many, and how many not.
+    """Write ids and text of the validation pairs that the model has positions for; return how many it has and has not.
 
-    Other lengths than those of training are measured all the same: `training.max_tokens` does not bind them.
+    `training.max_tokens` does not apply: longer pairs than those of training are measured too.
     """
     learned = recipe.model.positions == "learned"
     limit = recipe.model.max_positions
     kept = [pair for pair in pairs if not learned or max(map(len, _ids(pair, tokenizers)[:2])) <= limit]
     if pairs and not kept:
         raise UserError(
-            f"no validation pair is left: of each a side has over {limit} tokens",
+            f"no validation pair is left: every pair has a side of more than {limit} tokens",
             where=pairs[0].source_location.file,
-            hint="raise --model.max_positions, take other --model.positions, or give validation pairs that are shorter",
+            hint="Raise --model.max_positions, choose other --model.positions, or pass shorter validation pairs.",
         )
     _write_ids(iter(kept), folder / "valid", tokenizers, None)
     text = (json.dumps([pair.source, pair.target], ensure_ascii=False) + "\n" for pair in kept)
@@ -294,7 +272,7 @@ def _write_validation(
 
 
 class _Ids(NamedTuple):
-    """A pair as ids, each side with its end token, and whether it holds placeholders."""
+    """A pair as ids, each side with its end token, and whether it contains placeholders."""
 
     source: list[int]
     target: list[int]
@@ -312,18 +290,18 @@ def _ids(pair: SentencePair, tokenizers: TokenizerPair) -> _Ids:
 
 
 def _segments(pair: SentencePair, placeholders: int) -> tuple[list[str | int], list[str | int]]:
-    """Number what both sides hold byte for byte; where they do not hold the same, all is text."""
+    """Replace spans that both sides share byte for byte by numbered placeholders; if they differ, keep all as text."""
     kept = protect_pair(pair.source, pair.target)
     if kept is None or len(kept[0].values) > placeholders:
         return [pair.source], [pair.target]
     return kept[0].segments, kept[1].segments
 
 
-def _wants_lexicon(recipe: TranslatorRecipe) -> bool:
+def _needs_lexicon(recipe: TranslatorRecipe) -> bool:
     return recipe.initialise.from_lexicon or recipe.training.guided_weight > 0
 
 
-def _fit_and_save(folder: Path, tokenizers: TokenizerPair, recipe: TranslatorRecipe) -> dict[str, Any]:
+def _fit_lexicon(folder: Path, tokenizers: TokenizerPair, recipe: TranslatorRecipe) -> dict[str, Any]:
     pairs = PairDataset(folder / "train", tokenizers)
     settings = recipe.aligner
     lexicon = fit_lexicon(
@@ -340,14 +318,14 @@ def _fit_and_save(folder: Path, tokenizers: TokenizerPair, recipe: TranslatorRec
     return {"pairs": fit.used, "entries": len(lexicon.columns), "log_likelihoods": list(fit.log_likelihoods)}
 
 
-def token_counts(pairs: PairDataset) -> tuple[numpy.ndarray, numpy.ndarray]:
-    """Return how often each id stands on the source and on the target side."""
+def count_tokens(pairs: PairDataset) -> tuple[numpy.ndarray, numpy.ndarray]:
+    """Count the occurrences of each id on the source and on the target side."""
     source = count_ids(pairs.source.ids, pairs.tokenizers.source.vocab_size)
     return source, count_ids(pairs.target.ids, pairs.tokenizers.target.vocab_size)
 
 
 def count_ids(ids: numpy.ndarray, vocab_size: int) -> numpy.ndarray:
-    """Return how often each id occurs."""
+    """Count the occurrences of each id."""
     counts = numpy.zeros(vocab_size)
     for start in range(0, len(ids), COUNT_CHUNK):
         counts += numpy.bincount(ids[start : start + COUNT_CHUNK], minlength=vocab_size)

@@ -1,4 +1,4 @@
-"""From the user's files to what a language model trains on: checked, held out, cut into tokens, and put on disk."""
+"""Prepare text for training a language model: check, hold out, tokenize, and write to disk."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,21 +19,20 @@ from pellucid.tokenizers.vocabulary_size import choose_vocab_size_for_bytes
 from pellucid.training.document_dataset import DocumentDataset, write_documents
 from pellucid.training.prepare_pairs import restart_hint
 from pellucid.training.recipe import LanguageModelRecipe
+from pellucid.training.request import Log, ignore
 
 __all__ = ["PreparedText", "prepare_text", "read_prepared_text"]
-
-Log = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class PreparedText:
-    """What a run trains on and is validated with.
+    """The training and validation data of a language model.
 
     Attributes:
         tokenizer: of both.
         train, valid: ids on disk; `valid` may be empty.
-        tokens_a_byte: that are predicted, of a byte of the validation text in UTF-8; 0 if there is none.
-        report: the examination's report, and what became of the documents after it.
+        tokens_per_byte: predicted tokens per byte of the validation text in UTF-8; 0 if there is none.
+        report: the doctor's report, and what happened to the documents after it.
     """
 
     tokenizer: Tokenizer
@@ -50,20 +49,20 @@ def prepare_text(
     *,
     valid: Sequence[str | Path] = (),
     tokenizer: Tokenizer | None = None,
-    log: Log = lambda text: None,
+    log: Log = ignore,
 ) -> None:
-    """Check the text, hold documents out, train a tokenizer, write ids into `folder`.
+    """Check the text, hold out documents, train a tokenizer, and write ids to `folder`.
 
     Args:
         sources: the user's files.
-        folder: appears whole at the end, and not if anything fails.
+        folder: written whole, or not at all if anything fails.
         recipe: all settings.
-        valid: files with validation text; held out from `sources` if none are given.
-        tokenizer: of a model that is trained on; a new one is trained if none is given.
+        valid: files with validation text; by default some documents of `sources` are held out.
+        tokenizer: of the model to start from; by default a new one is trained.
         talk: told what is going on.
 
     Raises:
-        UserError: if the text would ruin the model, with the first findings, or nothing of it is left.
+        UserError: if the text has errors that the doctor rejects, or nothing of it is left.
     """
     log("Examining the text …")
     given = examine_documents(valid, recipe.data) if valid else None
@@ -75,15 +74,15 @@ def prepare_text(
     _reject_unusable_text(examined)
     split = _split(examined, given)
     report: dict[str, Any] = examined.report.as_dict()
-    with atomic_folder(folder, replace=True) as made:
+    with atomic_folder(folder, replace=True) as temporary:
         if tokenizer is None:
             log(f"Training the tokenizer ({recipe.tokenizer.kind}) …")
-            tokenizer = _trained_tokenizer(split.training, recipe)
-        tokenizer.save(made / "tokenizer.json")
-        written = write_documents(split.training(), made / "train", tokenizer)
-        held = write_documents(split.valid(), made / "valid", tokenizer)
-        train = DocumentDataset(made / "train", tokenizer, 1)
-        held_out = DocumentDataset(made / "valid", tokenizer, 1)
+            tokenizer = _train_tokenizer(split.training, recipe)
+        tokenizer.save(temporary / "tokenizer.json")
+        written = write_documents(split.training(), temporary / "train", tokenizer)
+        held = write_documents(split.valid(), temporary / "valid", tokenizer)
+        train = DocumentDataset(temporary / "train", tokenizer, 1)
+        held_out = DocumentDataset(temporary / "valid", tokenizer, 1)
         report |= {"pieces": tokenizer.vocab_size, "bytes": written.bytes, "tokens": len(train.ids)}
         report["validation"] = {
             "how": split.how,
@@ -93,15 +92,15 @@ def prepare_text(
             "tokens": len(held_out.ids),
             "predicted_tokens": held.predicted,
         }
-        write_json(made / "report.json", report)
+        write_json(temporary / "report.json", report)
     log(
-        f"{pluralize(len(train.starts), 'document')}, {pluralize(len(train.ids), 'token')} to train on; "
-        + _said_of_validation(report["validation"])
+        f"{pluralize(len(train.starts), 'document')} with {pluralize(len(train.ids), 'token')} for training, "
+        + _describe_validation(report["validation"])
     )
 
 
 def read_prepared_text(folder: Path, recipe: LanguageModelRecipe) -> PreparedText:
-    """Read what `prepare_text` left in `folder`.
+    """Read what `prepare_text` wrote to `folder`.
 
     Raises:
         UserError: if a file is missing or damaged.
@@ -109,7 +108,7 @@ def read_prepared_text(folder: Path, recipe: LanguageModelRecipe) -> PreparedTex
     tokenizer = load_tokenizer(folder / "tokenizer.json")
     context, crossing = recipe.model.max_positions, recipe.data.cross_documents
     train = DocumentDataset(folder / "train", tokenizer, context, crossing, recipe.training.seed)
-    # Cut at the same places whatever the run's seed.
+    # Without the seed of the run: validation documents are always cut at the same positions.
     valid = DocumentDataset(folder / "valid", tokenizer, context, crossing)
     report = read_json(folder / "report.json")
     for documents, expected in ((train, report["tokens"]), (valid, report["validation"]["tokens"])):
@@ -119,7 +118,7 @@ def read_prepared_text(folder: Path, recipe: LanguageModelRecipe) -> PreparedTex
 
 
 def _check_whole(folder: Path, documents: DocumentDataset, expected: int) -> None:
-    """Open the ids now, not in the middle of the run, and see that they are as many as were written."""
+    """Open the ids now rather than in the middle of the run, and check that none is missing."""
     place = documents.folder / "documents"
     try:
         found = len(documents.ids)
@@ -138,11 +137,11 @@ def _reject_unusable_text(examined: DocumentExamination) -> None:
     if errors:
         first = errors[0]
         raise UserError(
-            f"this text would ruin the model: {first.message}",
+            f"training refused: {first.message}",
             where=[f"{problem.file}:{problem.line} {problem.check}" for problem in errors[:5]],
-            hint=f"mend the files, or leave such documents out: --data.drop {first.check}"
+            hint=f"Fix the files, or drop such documents with --data.drop {first.check}."
             if first.check != "empty"
-            else "give another text",
+            else "Pass another text.",
         )
 
 
@@ -152,7 +151,7 @@ def _split(examined: DocumentExamination, given: DocumentExamination | None) -> 
     return hold_out_documents(examined.documents, examined.report.usable)
 
 
-def _trained_tokenizer(documents: Callable[[], Iterator[Document]], recipe: LanguageModelRecipe) -> Tokenizer:
+def _train_tokenizer(documents: Callable[[], Iterator[Document]], recipe: LanguageModelRecipe) -> Tokenizer:
     config = recipe.tokenizer
     if config.vocab_size is None and config.kind in ("bpe", "unigram"):
         size = sum(len(text.encode("utf-8")) for text in _texts(documents()))
@@ -167,8 +166,8 @@ def _texts(documents: Iterator[Document]) -> Iterator[str]:
         yield document.text
 
 
-def _said_of_validation(found: dict[str, Any]) -> str:
-    if not found["documents"]:
-        return "none for validation: the text is too short for that"
-    documents = pluralize(found["documents"], "document")
-    return f"{documents}, {pluralize(found['tokens'], 'token')} for validation ({found['how']})"
+def _describe_validation(split: dict[str, Any]) -> str:
+    if not split["documents"]:
+        return "none for validation: the text is too short"
+    documents = pluralize(split["documents"], "document")
+    return f"{documents} with {pluralize(split['tokens'], 'token')} for validation ({split['how']})"

@@ -1,9 +1,8 @@
-"""A model's embedding rows started from word vectors: each piece of the tokenizer that is one of their words.
+"""Embedding rows initialised from word vectors, for every piece of the tokenizer that is one of their words.
 
-A piece's word is its text, or that without the space before it, or that in small letters, whichever the vectors have
-first. Vectors that were trained on the pieces themselves (`pellucid train vectors --tokenizer MODEL/tokenizer.json`)
-cover nearly all of them. All rows are scaled by one number, so that their mean square length is 1, like that of drawn
-rows.
+A piece matches a word by its text, else by its text without the leading space, else by that in lower case. Vectors
+trained on the pieces themselves (`pellucid train vectors --tokenizer MODEL/tokenizer.json`) cover nearly all of them.
+All rows are scaled by one number, so that their mean square length is 1, like that of randomly initialised rows.
 """
 
 from __future__ import annotations
@@ -22,17 +21,17 @@ from pellucid.errors import UserError
 from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.storage.model_folder import read_json, write_json
 from pellucid.tokenizers.tokenizer import SPECIAL_IDS, Tokenizer
+from pellucid.tokenizers.tokenizer_pair import TokenizerPair
 from pellucid.word_vectors.segmenters import piece_to_word
 from pellucid.word_vectors.vectors import WordVectors
 
 __all__ = [
     "Coverage",
     "EmbeddingMatrix",
-    "freeze_rows",
+    "freeze_matched_rows",
     "init_embeddings",
+    "load_vectors",
     "match_pieces",
-    "open_vectors",
-    "read_matched_rows",
     "translator_embeddings",
 ]
 
@@ -40,13 +39,13 @@ _FILE = "embeddings.json"
 
 
 class EmbeddingMatrix(NamedTuple):
-    """A matrix of rows that can start from vectors.
+    """An embedding matrix that can be initialised from vectors.
 
     Attributes:
         name: of the embedding in the model.
-        side: what it is called for people: source, target, both, or text.
-        weight: the rows.
-        tokenizer: of their pieces.
+        side: its name for the user: source, target, both, or text.
+        weight: its rows.
+        tokenizer: of the pieces that the rows stand for.
         counts: occurrences of each id in the training text.
     """
 
@@ -63,9 +62,9 @@ class Coverage:
 
     Attributes:
         side: source, target, both or text.
-        pieces: how many the tokenizer has, special ones left out.
-        matched: how many have a vector.
-        tokens: share of the training text's tokens that these are.
+        pieces: in the tokenizer, without special ones.
+        matched: pieces that have a vector.
+        tokens: share of the training text's tokens that the matched pieces cover.
     """
 
     side: str
@@ -74,40 +73,40 @@ class Coverage:
     tokens: float
 
     def as_line(self) -> str:
-        """Return it as a sentence for people."""
+        """Format as a line of progress."""
         return (
-            f"embeddings ({self.side}): {self.matched:,} of {self.pieces:,} pieces start from the word vectors, "
+            f"Embeddings ({self.side}): {self.matched:,} of {self.pieces:,} pieces initialised from word vectors, "
             f"{self.tokens:.0%} of the text's tokens"
         )
 
 
-def open_vectors(path: str | Path, d_model: int) -> WordVectors:
-    """Open the vectors that rows shall start from.
+def load_vectors(path: str | Path, d_model: int) -> WordVectors:
+    """Load the vectors to initialise rows from.
 
     Raises:
-        UserError: if they cannot be read, have another number of numbers than the model, or some that are not finite.
+        UserError: if they cannot be read, are not of dimension `d_model`, or are not finite.
     """
     from pellucid.word_vectors.files import read_vectors
 
     vectors = read_vectors(path)
     if vectors.dim != d_model:
         raise UserError(
-            f"the word vectors have {vectors.dim} numbers each, and model.d_model is {d_model}",
+            f"the word vectors have {vectors.dim} dimensions, but model.d_model is {d_model}",
             where=f"--model.embeddings {path}",
             hint=f"Train vectors with `-d {d_model}`, or set --model.d_model {vectors.dim} (n_heads must divide it).",
         )
-    _ = vectors.search_index  # measured, so that what is not finite is refused
+    _ = vectors.search_index  # rejects vectors that are not finite
     return vectors
 
 
 def match_pieces(tokenizer: Tokenizer, vectors: WordVectors) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64]]:
-    """Return the ids of the pieces that have a vector, and the vectors' rows."""
+    """Find the ids of the pieces that have a vector, and the rows of these vectors."""
     ids, rows = [], []
     for number in range(SPECIAL_IDS, tokenizer.vocab_size):
         name = piece_to_word(tokenizer.id_to_bytes(number))
         bare = name.removeprefix(" ")
-        places = (vectors.vocabulary.find(word) for word in (name, bare, bare.lower()))
-        found = next((row for row in places if row is not None), None)
+        candidates = (vectors.vocabulary.find(word) for word in (name, bare, bare.lower()))
+        found = next((row for row in candidates if row is not None), None)
         if found is not None and name:
             ids.append(number)
             rows.append(found)
@@ -117,60 +116,54 @@ def match_pieces(tokenizer: Tokenizer, vectors: WordVectors) -> tuple[NDArray[nu
 def init_embeddings(
     embeddings: Sequence[EmbeddingMatrix], vectors: WordVectors, folder: Path, log: Callable[[str], None]
 ) -> None:
-    """Start the rows of matching pieces from the vectors, and note which these are.
+    """Initialise the rows of matching pieces from the vectors, and record which these are.
 
     Args:
         embeddings: each matrix once.
-        vectors: as wide as the matrices.
-        folder: where a file is left from which `read_matched_rows` reads the rows.
+        vectors: of the dimension of the matrices.
+        folder: where `freeze_matched_rows` finds the record.
         talk: told what is odd about the vectors, and how much of each vocabulary they cover.
     """
     for problem in vectors.report.problems if vectors.report else ():
         log(f"word vectors: {problem.message} ({problem.place})")
-    noted = {}
+    recorded = {}
     for name, side, weight, tokenizer, occurrences in embeddings:
         ids, rows = match_pieces(tokenizer, vectors)
-        taken = torch.from_numpy(vectors.input_vectors[rows].astype(numpy.float32))
-        scale = taken.square().sum(dim=1).mean().sqrt() if len(ids) else torch.tensor(1.0)
+        matched = torch.from_numpy(vectors.input_vectors[rows].astype(numpy.float32))
+        scale = matched.square().sum(dim=1).mean().sqrt() if len(ids) else torch.tensor(1.0)
         with torch.no_grad():
-            weight[torch.from_numpy(ids)] = taken / scale.clamp(min=1e-12)
-        noted[name] = ids.tolist()
+            weight[torch.from_numpy(ids)] = matched / scale.clamp(min=1e-12)
+        recorded[name] = ids.tolist()
         share = float(occurrences[ids].sum() / max(1, occurrences[SPECIAL_IDS:].sum()))
         log(Coverage(side, tokenizer.vocab_size - SPECIAL_IDS, len(ids), share).as_line())
-    write_json(folder / _FILE, noted)
+    write_json(folder / _FILE, recorded)
 
 
-def read_matched_rows(folder: Path) -> dict[str, list[int]]:
-    """Return which rows of which embedding were started from vectors: source_embedding, target_embedding."""
-    return {name: list(ids) for name, ids in read_json(folder / _FILE).items()}
-
-
-def freeze_rows(model: nn.Module, optimizer: torch.optim.Optimizer, matched: dict[str, list[int]]) -> None:
-    """Keep these rows as they are now through all updates of the optimizer, whatever its momentum and decay."""
-    kept: list[tuple[nn.Parameter, Tensor, Tensor]] = []
-    for name, ids in matched.items():
+def freeze_matched_rows(model: nn.Module, optimizer: torch.optim.Optimizer, folder: Path) -> None:
+    """Keep the rows that `init_embeddings` recorded in `folder` unchanged, despite momentum and weight decay."""
+    frozen: list[tuple[nn.Parameter, Tensor, Tensor]] = []
+    for name, ids in read_json(folder / _FILE).items():
         weight = getattr(model, name).weight
         rows = torch.tensor(ids, dtype=torch.long, device=weight.device)
-        kept.append((weight, rows, weight.detach()[rows].clone()))
+        frozen.append((weight, rows, weight.detach()[rows].clone()))
 
-    def put_back(*_: Any) -> None:
+    def restore(*_: Any) -> None:
         with torch.no_grad():
-            for weight, rows, values in kept:
+            for weight, rows, values in frozen:
                 weight[rows] = values
 
-    optimizer.register_step_post_hook(put_back)
+    optimizer.register_step_post_hook(restore)
 
 
 def translator_embeddings(
-    model: EncoderDecoder, tokenizers: tuple[Tokenizer, Tokenizer], counts: tuple[NDArray[Any], NDArray[Any]]
+    model: EncoderDecoder, tokenizers: TokenizerPair, counts: tuple[NDArray[Any], NDArray[Any]]
 ) -> list[EmbeddingMatrix]:
-    """Return each embedding matrix once.
+    """List the embedding matrices of a translator, each once.
 
     Args:
-        tokenizers: of source and target; the same one twice if they share it.
-        counts: occurrences of each id in the training text, of source and target.
+        counts: occurrences of each id in the training text, on the source and the target side.
     """
-    source, target = tokenizers
+    source, target = tokenizers.source, tokenizers.target
     if model.source_embedding is model.target_embedding:
         return [
             EmbeddingMatrix("target_embedding", "both", model.target_embedding.weight, target, counts[0] + counts[1])

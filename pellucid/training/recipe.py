@@ -1,17 +1,18 @@
-"""A recipe: all settings of a run, in sections, from a name or a TOML file, each overridable by `section.field`."""
+"""Recipes: all settings of a run, in sections, from a built-in name or a TOML file, overridable by `section.field`."""
 
 import difflib
 import tomllib
 from collections.abc import Mapping
+from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, get_args, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, overload
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from pellucid.corpus.config import DataConfig
 from pellucid.corpus.documents_config import DocumentsConfig
-from pellucid.errors import UsageError, UserError
+from pellucid.errors import UsageError, UserError, did_you_mean
 from pellucid.generation.generation_config import GenerationConfig
 from pellucid.generation.sampling_config import SamplingConfig
 from pellucid.models.decoder_only_config import DecoderOnlyConfig
@@ -24,6 +25,7 @@ from pellucid.training.config import (
     TrainingConfig,
     TranslatorTrainingConfig,
 )
+from pellucid.training.settings import Setting, describe_settings
 
 __all__ = [
     "LanguageModelRecipe",
@@ -32,17 +34,17 @@ __all__ = [
     "load_recipe",
     "read_recipe_file",
     "reject_changed_settings",
-    "setting_descriptions",
     "settings_in_file",
+    "settings_of",
 ]
 
 
 class Recipe(BaseModel):
-    """All settings of a training; what every recipe has, whatever is trained.
+    """All settings of a training run; what recipes for every kind of model have in common.
 
     Attributes:
-        model_kind: what is trained, as config.json says it.
-        names: the recipes of ours for it, the default first.
+        model_kind: the kind of model, as config.json names it.
+        names: the built-in recipes, the default first.
         listed_by: the command that lists the settings.
     """
 
@@ -52,8 +54,9 @@ class Recipe(BaseModel):
     names: ClassVar[tuple[str, ...]]
     listed_by: ClassVar[str]
 
-    if TYPE_CHECKING:  # each kind has these sections in a place of its own
+    if TYPE_CHECKING:  # every kind declares these sections itself, in its own order
         tokenizer: TokenizerConfig
+        model: EncoderDecoderConfig | DecoderOnlyConfig
         training: TrainingConfig
 
 
@@ -61,7 +64,7 @@ AnyRecipe = TypeVar("AnyRecipe", bound=Recipe)
 
 
 class TranslatorRecipe(Recipe):
-    """All settings of a translator's training."""
+    """All settings of a translator's training run."""
 
     model_kind = "translator"
     names = ("fast", "tiny", "small", "base", "big")
@@ -80,12 +83,12 @@ class TranslatorRecipe(Recipe):
         model, training = self.model, self.training
         if training.guided_weight and training.guided_layer >= model.decoder_layers:
             raise ValueError(
-                f"training.guided_layer {training.guided_layer} is none of the {model.decoder_layers} decoder layers, "
-                "which are counted from 0"
+                f"training.guided_layer {training.guided_layer} is out of range: the model has {model.decoder_layers} "
+                "decoder layers, counted from 0"
             )
         if model.tie_embeddings == "all" and not self.tokenizer.joint:
             raise ValueError(
-                "one embedding matrix cannot serve two tokenizers: set model.tie_embeddings to output or none, or "
+                "two tokenizers cannot share one embedding matrix: set model.tie_embeddings to output or none, or "
                 "tokenizer.joint to true"
             )
         if model.positions == "learned" and model.max_positions < training.max_tokens:
@@ -102,7 +105,7 @@ class TranslatorRecipe(Recipe):
 
 
 class LanguageModelRecipe(Recipe):
-    """All settings of a language model's training."""
+    """All settings of a language model's training run."""
 
     model_kind = "language-model"
     names = ("fast", "tiny", "gpt", "llama")
@@ -116,13 +119,10 @@ class LanguageModelRecipe(Recipe):
     generation: SamplingConfig = SamplingConfig()
 
 
-def setting_descriptions(kind: type[Recipe] = TranslatorRecipe) -> dict[str, str]:
-    """Return every `section.field` of such a recipe with its description, in the order of the sections."""
-    return {
-        f"{section}.{name}": field.description or ""
-        for section, model in _sections(kind).items()
-        for name, field in model.model_fields.items()
-    }
+@cache
+def settings_of(kind: type[Recipe] = TranslatorRecipe) -> dict[str, Setting]:
+    """Describe every setting of a kind of recipe, by `section.field`, in the order of the sections."""
+    return {setting.name: setting for setting in describe_settings(_sections(kind))}
 
 
 @overload
@@ -132,62 +132,66 @@ def load_recipe(recipe: str | Path, overrides: Mapping[str, object] | None, kind
 def load_recipe(
     recipe: str | Path = "fast", overrides: Mapping[str, object] | None = None, kind: type[Recipe] = TranslatorRecipe
 ) -> Recipe:
-    """Return the recipe of that name or file, with some settings overridden.
+    """Load a recipe by name or from a file, and override some of its settings.
 
     Args:
-        recipe: one of the kind's `names`, or the path of a TOML file; a table per section, `[training]` and so on.
-        overrides: values by `section.field`; texts, as a command line gives them, are converted. `none` unsets
-            what may be unset.
-        kind: a recipe for what.
+        recipe: one of the kind's `names`, or the path of a TOML file with a table per section, `[training]` and so on.
+        overrides: values by `section.field`; strings, as a command line gives them, are converted. `none` unsets an
+            optional setting.
+        kind: the kind of recipe.
 
     Raises:
-        UserError: for a missing file, bad TOML, or a file's unknown or unfit setting; names the nearest right one.
-        UsageError: for an unknown or unfit setting in `overrides`.
+        UserError: for a missing file, invalid TOML, or an unknown or invalid setting in the file.
+        UsageError: for an unknown or invalid setting in `overrides`.
     """
     content = _read(recipe, kind)
     for section, fields in content.items():
         if not isinstance(fields, dict):
-            raise UserError(f"a recipe holds sections, but {section} is a single value", where=str(recipe))
+            raise UserError(
+                f"a recipe consists of sections, but {section} is a single value",
+                where=str(recipe),
+                hint=f"Write it below the header of its section, such as `[training]`: `{kind.listed_by}` shows which.",
+            )
         for name in fields:
             _check_name(f"{section}.{name}", kind, UserError, str(recipe))
-    _validated(content, kind, UserError, str(recipe))
+    _validate(content, kind, UserError, str(recipe))
     for name, value in (overrides or {}).items():
         _check_name(name, kind, UsageError, f"--{name}")
         section, field = name.split(".")
         content.setdefault(section, {})[field] = value
-    return _validated(content, kind, UsageError, "")
+    return _validate(content, kind, UsageError, "")
 
 
 def reject_changed_settings(
-    given: Mapping[str, object], chosen: Recipe, kept: Mapping[str, Mapping[str, object]], why: str
+    given: Mapping[str, object], chosen: Recipe, fixed: Mapping[str, Mapping[str, object]], hint: str
 ) -> None:
-    """Refuse settings that were given anew where what they decided stays as it is; dropout may change at any time.
+    """Reject settings that would change what is already fixed; dropout may change at any time.
 
     Args:
         given: values by `section.field`.
         chosen: the recipe with them.
-        kept: values of the sections that stay.
-        why: what the hint says about it.
+        fixed: values that are fixed, by section and field.
+        hint: how to resolve the conflict.
 
     Raises:
-        UsageError: for the first that differs; silence would let the user believe that it holds.
+        UsageError: for the first that differs; ignoring it would let the user believe that it applies.
     """
     for name in given:
         section, field = name.split(".")
-        if "dropout" in field or field not in kept.get(section, {}):
+        if "dropout" in field or field not in fixed.get(section, {}):
             continue
-        old, new = kept[section][field], getattr(getattr(chosen, section), field)
+        old, new = fixed[section][field], getattr(getattr(chosen, section), field)
         if old != new:
-            raise UsageError(f"{name} stays {old}, got {new}", where=f"--{name}", hint=why)
+            raise UsageError(f"{name} stays {old}, got {new}", where=f"--{name}", hint=hint)
 
 
 def read_recipe_file(recipe: str | Path, kind: type[Recipe] = TranslatorRecipe) -> dict[str, dict[str, Any]]:
-    """Return what a recipe's file gives, by section and field; nothing for a recipe of ours."""
+    """Read what a recipe file gives, by section and field; nothing for a built-in recipe."""
     return {} if str(recipe) in kind.names else _read(recipe, kind)
 
 
 def settings_in_file(recipe: str | Path, kind: type[Recipe] = TranslatorRecipe) -> frozenset[str]:
-    """Return which settings a recipe's file gives, by `section.field`; none for a recipe of ours."""
+    """List the settings that a recipe file gives, by `section.field`; none for a built-in recipe."""
     return frozenset(
         f"{section}.{name}" for section, fields in read_recipe_file(recipe, kind).items() for name in fields
     )
@@ -205,64 +209,70 @@ def _read(recipe: str | Path, kind: type[Recipe]) -> dict[str, Any]:
         path = Path(recipe)
         if not path.is_file():
             raise UserError(
-                f"there is no recipe {recipe}",
+                f"no recipe named {recipe}",
                 where=str(recipe),
-                hint=f"name one of {', '.join(kind.names)}, or an existing TOML file",
+                hint=f"Name one of {', '.join(kind.names)}, or an existing TOML file.",
             )
         try:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise UserError(f"the recipe cannot be read: {error}", where=str(path)) from error
+            raise UserError(
+                f"cannot read the recipe: {error}", where=str(path), hint="A recipe is a TOML file in UTF-8."
+            ) from error
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise UserError(f"the recipe is not TOML: {error}", where=str(recipe)) from error
+        raise UserError(
+            f"the recipe is not valid TOML: {error}",
+            where=str(recipe),
+            hint=f"`{kind.listed_by}` prints a complete recipe to start from.",
+        ) from error
 
 
 def _check_name(name: str, kind: type[Recipe], error: type[UserError], where: str) -> None:
-    known = list(setting_descriptions(kind))
-    if name in known:
-        return
-    raise error(
-        f"there is no setting {name}", where=where, hint=_nearest(name, known) or f"`{kind.listed_by}` lists them."
-    )
+    if name not in settings_of(kind):
+        raise error(f"unknown setting {name}", where=where, hint=_suggest_setting(name, kind))
 
 
-def _nearest(name: str, known: list[str]) -> str:
-    """Say which setting was meant: the same field of other sections, else the name most alike; nothing if none is."""
+def _suggest_setting(name: str, kind: type[Recipe]) -> str:
+    """Suggest the same field of other sections, else the closest name, else the closest field of any section."""
+    by_field: dict[str, list[str]] = {}
+    for setting in settings_of(kind).values():
+        by_field.setdefault(setting.field, []).append(f"--{setting.name}")
     field = name.split(".")[-1]
-    near = [full for full in known if full.split(".")[1] == field] or difflib.get_close_matches(name, known, 1, 0.6)
-    if not near:
-        by_field = {full.split(".")[1]: full for full in known}
-        near = [by_field[like] for like in difflib.get_close_matches(field, list(by_field), 1, 0.6)]
-    return f"Did you mean --{' or --'.join(near)}?" if near else ""
+    if field in by_field:
+        return f"Did you mean {' or '.join(by_field[field])}?"
+    by_name = did_you_mean(name, settings_of(kind), "", "--{}")
+    closest = difflib.get_close_matches(field, by_field, 1)
+    by_field_name = f"Did you mean {' or '.join(by_field[closest[0]])}?" if closest else ""
+    return by_name or by_field_name or f"`{kind.listed_by}` lists them."
 
 
-def _unset(content: dict[str, Any], sections: dict[str, type[BaseModel]]) -> dict[str, Any]:
-    """Turn `none` into None where a setting may be unset: TOML and command lines have no null."""
+def _unset(content: dict[str, Any], kind: type[Recipe]) -> dict[str, Any]:
+    """Replace the string `none` of optional settings by None: TOML and command lines have no null."""
+    settings = settings_of(kind)
     return {
         section: {
-            name: None if value == "none" and _may_be_unset(sections[section], name) else value
+            name: None if value == "none" and settings[f"{section}.{name}"].optional else value
             for name, value in fields.items()
         }
         for section, fields in content.items()
     }
 
 
-def _may_be_unset(section: type[BaseModel], field: str) -> bool:
-    return type(None) in get_args(section.model_fields[field].annotation)
-
-
-def _validated(content: dict[str, Any], kind: type[AnyRecipe], error_kind: type[UserError], where: str) -> AnyRecipe:
+def _validate(content: dict[str, Any], kind: type[AnyRecipe], error_kind: type[UserError], where: str) -> AnyRecipe:
     try:
-        return kind.model_validate(_unset(content, _sections(kind)))
+        return kind.model_validate(_unset(content, kind))
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"][:2])
-        field = setting_descriptions(kind).get(name, "")
+        setting = settings_of(kind).get(name)
+        message = first["msg"].removeprefix("Value error, ")
         raise error_kind(
-            f"{name or 'the recipe'} does not fit: {first['msg'].removeprefix('Value error, ')[:1].lower()}"
-            f"{first['msg'].removeprefix('Value error, ')[1:]}" + (f", got {first['input']!r}" if field else ""),
-            where=where or (f"--{name}" if name else ()),
-            hint=f"{name}: {field}" if field else "",
+            f"invalid {name or 'recipe'}: {message[:1].lower()}{message[1:]}"
+            + (f", got {first['input']!r}" if setting else ""),
+            where=where or (f"--{name}" if name else "recipe"),
+            hint=f"Set {name} to {setting.values}: {setting.description}."
+            if setting
+            else f"`{kind.listed_by}` lists all settings and their values.",
         ) from error

@@ -1,4 +1,4 @@
-"""A run's folder: lines of metrics, checkpoints, and the model as it stands, always whole."""
+"""What a run leaves in its folder: lines of metrics, checkpoints, and the current model, each written whole."""
 
 import contextlib
 import math
@@ -17,89 +17,183 @@ from pellucid.storage.checkpoints import (
     Checkpoint,
     checkpoint_step,
     latest_checkpoint,
+    list_checkpoints,
     prune_checkpoints,
     read_checkpoint,
     write_checkpoint,
 )
 from pellucid.storage.files import DiskFullError
 from pellucid.storage.metrics import append_metrics, truncate_metrics
-from pellucid.storage.model_folder import read_json
+from pellucid.storage.model_folder import read_json, write_json
 from pellucid.training.clock import Clock
-from pellucid.training.loop import Run
+from pellucid.training.precision import training_dtype
+from pellucid.training.run import Run
 from pellucid.training.state import Step, TrainingState, Validation
 
 __all__ = [
     "AVERAGE_PREFIX",
-    "RunFolder",
     "explain_finished_run",
     "explain_full_disk",
     "is_finished",
-    "restore",
-    "swap_weights",
+    "log_step",
+    "restore_run",
+    "save_best_weights",
+    "save_run",
+    "validate",
 ]
 
-AVERAGE_PREFIX = "averaged."  # what names of averaged weights begin with in a checkpoint
+AVERAGE_PREFIX = "averaged."
+"""Prefix of the names of averaged weights in a checkpoint."""
 
 
-class RunFolder:
-    """Observes a run: measures it, and keeps it in a folder.
+def validate(run: Run) -> Validation | None:
+    """Measure the averaged weights on held-out text; None if there is none."""
+    with _swap_weights(run.model, run.averaged_weights()):
+        loss = run.task.validation_loss()
+        if loss is None:
+            return None
+        metrics = run.task.measure(loss, run.state.validations)
+    best = run.state.best_loss
+    return Validation(loss, best is None or loss < best, *metrics)
 
-    Args:
-        folder: of the model.
+
+def log_step(run: Run, step: Step) -> None:
+    """Append a line to metrics.jsonl: loss and speed since the previous line, everything else of this step."""
+    state = run.state
+    line: dict[str, Any] = {
+        "step": step.step,
+        "epoch": step.epoch,
+        "loss": state.logged_loss / state.logged_steps,
+        "guided_loss": step.guided_loss,
+        "learning_rate": step.learning_rate,
+        "gradient_norm": step.gradient_norm,
+        "tokens": step.tokens,
+        "padding": step.padding,
+        "seconds": step.seconds,
+        "tokens_per_second": state.logged_tokens / max(state.logged_seconds, 1e-9),
+    }
+    if step.validation is not None:
+        measured = {k: v for k, v in asdict(step.validation).items() if k != "is_best" and v is not None}
+        line |= {f"valid_{name}": value for name, value in measured.items()}
+    append_metrics(run.folder, line)
+
+
+def save_run(run: Run) -> None:
+    """Write a checkpoint and the current model, and remove old checkpoints."""
+    weights = {name: weight.detach() for name, weight in run.model.named_parameters()}
+    averaged = {AVERAGE_PREFIX + name: weight for name, weight in run.average.weights.items()} if run.average else {}
+    # The time of now, not of the step: a validation since then took time too, and a finished run stays finished.
+    state = {**run.state.as_dict(), "seconds": run.clock.seconds()}
+    state |= {"average_updates": run.average.updates if run.average else 0, "length": _length(run)}
+    checkpoint = Checkpoint(run.state.step, {**weights, **averaged}, _optimizer_tensors(run.optimizer), state)
+    write_checkpoint(run.folder, checkpoint)
+    prune_checkpoints(run.folder, run.config.keep_checkpoints, run.state.best_step or None)
+    with _swap_weights(run.model, run.averaged_weights()):
+        save_weights(run.model, run.folder / "model.safetensors")
+
+
+def restore_run(run: Run, checkpoint_folder: Path) -> None:
+    """Set a run to where a checkpoint was written, and drop the metrics after it.
+
+    If the length of the run has changed, validations are scheduled by the new one, and patience starts over.
+
+    Raises:
+        UserError: if the checkpoint is damaged, or belongs to another model.
     """
+    checkpoint = read_checkpoint(checkpoint_folder, str(next(run.model.parameters()).device))
+    try:
+        _restore(run, checkpoint)
+    except (KeyError, TypeError, ValueError, RuntimeError) as error:  # wrong names, types or shapes
+        raise UserError(
+            f"the checkpoint is damaged, or belongs to another model: {error}",
+            where=str(checkpoint_folder),
+            hint=f"Remove {checkpoint_folder} and continue from the previous checkpoint with `--resume`.",
+        ) from error
+    truncate_metrics(run.folder, run.state.step)
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
 
-    def validate(self, run: Run) -> Validation | None:
-        """Measure the averaged weights on what is held out."""
-        with swap_weights(run.model, run.averaged()):
-            loss = run.task.validation_loss()
-            if loss is None:
-                return None
-            judged = run.task.measure(loss, run.state.validations)
-        best = run.state.best_loss
-        return Validation(loss, best is None or loss < best, *judged)
+def save_best_weights(run: Run) -> str:
+    """Save the weights with the lowest validation loss, and report on the training in report.json.
 
-    def checkpoint(self, run: Run) -> None:
-        """Write a checkpoint and the model as it stands; remove old checkpoints."""
-        weights = {name: weight.detach() for name, weight in run.model.named_parameters()}
-        averaged = (
-            {AVERAGE_PREFIX + name: weight for name, weight in run.average.weights.items()} if run.average else {}
+    Candidates are the last weights, their average, and those of the best checkpoint.
+
+    Returns:
+        A line for the user.
+    """
+    device = next(run.model.parameters()).device
+    losses: dict[str, float | None] = {}
+    for name, weights in _candidates(run, device):
+        with _swap_weights(run.model, weights):
+            losses[name] = run.task.validation_loss()
+            if min(losses, key=lambda name: losses[name] or 0.0) == name:
+                save_weights(run.model, run.folder / "model.safetensors")
+    best = min(losses, key=lambda name: losses[name] or 0.0)
+    measured = {name: loss for name, loss in losses.items() if loss is not None}
+    report = read_json(run.folder / "report.json")
+    report["training"] = {
+        "steps": run.state.step,
+        "epochs": run.state.epoch,
+        "target_tokens": run.state.tokens,
+        "seconds": run.state.seconds,
+        "threads": torch.get_num_threads(),
+        "device": str(device),
+        "precision": str(training_dtype(run.config.precision, device)).removeprefix("torch."),
+        "weights": best,
+        "validation_losses": measured,
+        "stopped_early": run.stopped_early(),
+    }
+    write_json(run.folder / "report.json", report)
+    loss = f" (validation loss {measured[best]:.3f})" if best in measured else ""
+    return f"Saved the {best} weights{loss} to {run.folder}"
+
+
+def is_finished(run: Run) -> bool:
+    """Whether the best weights were saved after the last step; they were not if the run was killed just before."""
+    training = read_json(run.folder / "report.json").get("training") or {}
+    return bool(training.get("steps") == run.state.step) and (run.folder / "model.safetensors").is_file()
+
+
+def explain_finished_run(run: Run) -> str:
+    """Explain why a resumed run has no step left, and how to train for longer."""
+    done, config = f"{pluralize(run.state.step, 'step')} done", run.config
+    if run.stopped_early():
+        return (
+            f"Nothing left to do: {done}, and the run stopped early, {pluralize(run.state.since_best, 'validation')} "
+            "after its best. To train further, pass another length with --steps or --minutes, or a higher "
+            "--training.patience."
         )
-        # By the clock of now: a validation since the step took time too, and a finished run stays finished.
-        state = {**run.state.as_dict(), "seconds": run.clock.seconds()}
-        state |= {"average_updates": run.average.updates if run.average else 0, "length": _length(run)}
-        remembered = _optimizer_tensors(run.optimizer)
-        write_checkpoint(self.folder, Checkpoint(run.state.step, {**weights, **averaged}, remembered, state))
-        prune_checkpoints(self.folder, run.config.keep_checkpoints, run.state.best_step or None)
-        with swap_weights(run.model, run.averaged()):
-            save_weights(run.model, self.folder / "model.safetensors")
-
-    def log(self, step: Step, run: Run) -> None:
-        """Add a line to metrics.jsonl: loss and rate since the line before, all else of this step."""
-        state = run.state
-        line: dict[str, Any] = {
-            "step": step.step,
-            "epoch": step.epoch,
-            "loss": state.logged_loss / state.logged_steps,
-            "guided_loss": step.guided_loss,
-            "learning_rate": step.learning_rate,
-            "gradient_norm": step.gradient_norm,
-            "tokens": step.tokens,
-            "padding": step.padding,
-            "seconds": step.seconds,
-            "tokens_per_second": state.logged_tokens / max(state.logged_seconds, 1e-9),
-        }
-        if step.validation is not None:
-            measured = {k: v for k, v in asdict(step.validation).items() if k != "is_best" and v is not None}
-            line |= {f"valid_{name}": value for name, value in measured.items()}
-        append_metrics(self.folder, line)
+    if config.steps and run.state.step >= config.steps:
+        return (
+            f"Nothing left to do: {done} of {config.steps:,}. To train further, pass a higher total, such as "
+            f"`--steps {2 * run.state.step}`."
+        )
+    minutes = run.state.seconds / 60
+    return (
+        f"Nothing left to do: {done} in {minutes:.3g} of {config.minutes:g} minutes. To train further, pass a higher "
+        f"total, such as `--minutes {2 * max(1, math.ceil(minutes))}`."
+    )
 
 
 @contextlib.contextmanager
-def swap_weights(model: nn.Module, weights: Mapping[str, Tensor] | None) -> Iterator[None]:
-    """Let the model have other weights for the block, in evaluation mode; its own if None."""
+def explain_full_disk(folder: Path, overwrite: bool) -> Iterator[None]:
+    """Tell the user of a full disk how to continue: in a begun folder, the same command again would be rejected.
+
+    Args:
+        folder: of the model, without anything of an earlier run unless this one continues it.
+        overwrite: whether the command replaced what was there.
+    """
+    try:
+        yield
+    except DiskFullError as error:
+        same = f"the same command with `--resume`{' instead of `--overwrite`' if overwrite else ''}"
+        newest = latest_checkpoint(folder)
+        then = "starts over" if newest is None else f"continues from step {checkpoint_step(newest):,}"
+        raise UserError(error.what, where=error.where, hint=f"Free some space; {same} {then}.") from error
+
+
+@contextlib.contextmanager
+def _swap_weights(model: nn.Module, weights: Mapping[str, Tensor] | None) -> Iterator[None]:
+    """Put other weights into the model for the block, in evaluation mode; keep its own if None."""
     training = model.training
     model.eval()
     live = {name: weight.detach().clone() for name, weight in model.named_parameters()} if weights else {}
@@ -111,85 +205,43 @@ def swap_weights(model: nn.Module, weights: Mapping[str, Tensor] | None) -> Iter
         model.train(training)
 
 
-@contextlib.contextmanager
-def explain_full_disk(folder: Path, overwrite: bool) -> Iterator[None]:
-    """Say of a disk that is full how the run goes on: in a begun folder not by the same command again.
-
-    Args:
-        folder: of the model, in which nothing of an earlier run is left unless this one goes on with it.
-        overwrite: whether the command replaced what stood there.
-    """
-    try:
-        yield
-    except DiskFullError as error:
-        same = f"the same command with `--resume`{' instead of `--overwrite`' if overwrite else ''}"
-        newest = latest_checkpoint(folder)
-        then = "starts over" if newest is None else f"goes on from step {checkpoint_step(newest):,}"
-        raise UserError(error.what, where=error.where, hint=f"Make room; {same} {then}.") from error
+def _candidates(run: Run, device: torch.device) -> Iterator[tuple[str, dict[str, Tensor] | None]]:
+    """Yield weights to choose from by name, those to prefer at equal loss first; None for the model's own."""
+    averaged = run.averaged_weights()
+    if averaged is not None:
+        yield "averaged", averaged
+    yield "last", None
+    for folder in list_checkpoints(run.folder):
+        if checkpoint_step(folder) == run.state.best_step != run.state.step:
+            checkpoint = read_checkpoint(folder, str(device))
+            own, average = _split_weights(checkpoint)
+            yield "best", {**own, **average} if checkpoint.state["average_updates"] else own
 
 
-def explain_finished_run(run: Run) -> str:
-    """Say why a run that was asked to go on makes no step, and how to ask for more."""
-    done, config = f"{pluralize(run.state.step, 'step')} done", run.config
-    if run.stopped_early():
-        return (
-            f"Nothing is left to do: {done}, and the run stopped early, {pluralize(run.state.since_best, 'validation')} "
-            "after its best. To go on, ask for another length with --steps or --minutes, or for more "
-            "--training.patience."
-        )
-    if config.steps and run.state.step >= config.steps:
-        return (
-            f"Nothing is left to do: {done}, {config.steps:,} asked for. To go on, ask for more, as in "
-            f"`--steps {2 * run.state.step}`; those done count."
-        )
-    minutes = run.state.seconds / 60
-    return (
-        f"Nothing is left to do: {done} in {minutes:.3g} minutes, {config.minutes:g} asked for. To go on, ask for "
-        f"more, as in `--minutes {2 * max(1, math.ceil(minutes))}`; those that have passed count."
-    )
+def _split_weights(checkpoint: Checkpoint) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """Split a checkpoint's weights into those of the model and their average, if it has one."""
+    own = {name: weight for name, weight in checkpoint.model.items() if not name.startswith(AVERAGE_PREFIX)}
+    averaged = {
+        name: checkpoint.model[AVERAGE_PREFIX + name] for name in own if AVERAGE_PREFIX + name in checkpoint.model
+    }
+    return own, averaged
 
 
-def is_finished(run: Run, folder: Path) -> bool:
-    """Tell whether the best weights were chosen after the last step: not if the run was killed just before."""
-    training = read_json(folder / "report.json").get("training") or {}
-    return bool(training.get("steps") == run.state.step) and (folder / "model.safetensors").is_file()
-
-
-def restore(run: Run, checkpoint_folder: Path, model_folder: Path) -> None:
-    """Let a run go on where a checkpoint was written; metrics after it are dropped.
-
-    With another length than it had, it is validated by the new one, and patience begins anew.
-
-    Raises:
-        UserError: if the checkpoint is damaged or of another model.
-    """
-    checkpoint = read_checkpoint(checkpoint_folder, str(next(run.model.parameters()).device))
-    try:
-        _take(run, checkpoint)
-    except (KeyError, TypeError, ValueError, RuntimeError) as error:  # names, kinds and shapes of what it holds
-        raise UserError(
-            f"this checkpoint is damaged, or of another model: {error}",
-            where=str(checkpoint_folder),
-            hint=f"Remove {checkpoint_folder} and go on from the one before it with `--resume`.",
-        ) from error
-    truncate_metrics(model_folder, run.state.step)
-
-
-def _take(run: Run, checkpoint: Checkpoint) -> None:
+def _restore(run: Run, checkpoint: Checkpoint) -> None:
     state = dict(checkpoint.state)
-    updates = state.pop("average_updates")
-    _set_weights(run.model, {k: v for k, v in checkpoint.model.items() if not k.startswith(AVERAGE_PREFIX)})
+    updates, length = state.pop("average_updates"), state.pop("length", None)
+    own, averaged = _split_weights(checkpoint)
+    _set_weights(run.model, own)
     if run.average is not None:
         run.average.updates = updates
         for name, weight in run.average.weights.items():
-            # An average that was switched on since then begins with the weights as they were.
-            weight.copy_(checkpoint.model.get(AVERAGE_PREFIX + name, checkpoint.model[name]))
+            # An average that is switched on only now starts from the weights.
+            weight.copy_(averaged.get(name, own[name]))
     _set_optimizer(run.optimizer, checkpoint.optimizer)
-    length = state.pop("length", None)
     run.state = TrainingState.from_dict(state)
     run.clock = Clock(run.config.clock, run.state.seconds)
     if length is not None and length != _length(run):
-        # Validations go by the share of the run that has passed; longer now, it has passed less of it.
+        # Validations go by the share of the run that has passed, which is smaller in a longer run.
         run.state = replace(run.state, validations=run.validations_due(), since_best=0)
 
 
@@ -205,8 +257,8 @@ def _set_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
 
 
 def _optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
-    remembered = optimizer.state_dict()["state"]
-    return {f"{number}.{name}": value for number, values in remembered.items() for name, value in values.items()}
+    moments = optimizer.state_dict()["state"]
+    return {f"{number}.{name}": value for number, values in moments.items() for name, value in values.items()}
 
 
 def _set_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:

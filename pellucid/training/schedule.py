@@ -1,4 +1,4 @@
-"""The learning rate over a run."""
+"""How the learning rate and the weight of guidance change over a run."""
 
 import math
 from collections.abc import Callable
@@ -7,7 +7,8 @@ from pellucid.training.config import TrainingConfig, TranslatorTrainingConfig
 
 __all__ = ["SCHEDULES", "guided_weight", "learning_rate"]
 
-MIN_SHARE = 0.02  # share of the highest rate at which the schedules that end stay, so that the last steps still learn
+MIN_SHARE = 0.02
+"""Share of the peak rate that decaying schedules do not fall below, so that the last steps still learn."""
 
 Schedule = Callable[[int, float, int], float]
 
@@ -22,20 +23,20 @@ SCHEDULES: dict[str, Schedule] = {
 
 
 def learning_rate(config: TrainingConfig, step: int, progress: float) -> float:
-    """Return the learning rate of an update.
+    """Compute the learning rate of a step.
 
     Args:
-        config: its highest rate, warm-up and shape.
-        step: which update it is, counted from 1.
-        progress: share of the updates' steps or time that has passed; what was prepared before them does not count.
+        config: peak rate, warm-up and schedule.
+        step: number of the step, from 1.
+        progress: share of the run that has passed since its first step.
 
     Source:
-        Vaswani et al. 2017, eq. 3 for the inverse square root, here scaled to reach `learning_rate` at its top.
+        Vaswani et al. 2017, eq. 3 for the inverse square root, here scaled so that its peak is `learning_rate`.
     """
     warmup = min(1.0, step / config.warmup_steps) if config.warmup_steps else 1.0
     return config.learning_rate * warmup * SCHEDULES[config.schedule](step, progress, config.warmup_steps)
 
 
 def guided_weight(config: TranslatorTrainingConfig, progress: float) -> float:
-    """Return the weight of the guided-alignment loss: linear from its start to 0 at `guided_until`."""
+    """Compute the weight of the guided-alignment loss, which falls linearly to 0 at `guided_until`."""
     return config.guided_weight * max(0.0, 1 - progress / config.guided_until)

@@ -1,4 +1,4 @@
-"""What a run knows of itself at a step: its records, and all that is needed to go on."""
+"""Records of a run: its steps, its validations, and the counters that a checkpoint needs."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -9,16 +9,15 @@ __all__ = ["Step", "TrainingState", "Validation"]
 
 @dataclass(frozen=True)
 class Validation:
-    """How well the model does on held-out text.
+    """How well a model does on held-out text.
 
     Attributes:
-        loss: of the averaged weights if there are any, else of the last ones; nats a target token, end tokens included.
+        loss: of the averaged weights if there are any, else of the last; nats per target token, end tokens included.
         is_best: whether no earlier validation of this run had a lower loss.
-        bleu: a translator's, of greedy translations of the first validation sentences; None if none were translated.
-        chrf: likewise.
-        bits_per_byte: a language model's, of the validation text; None if it is none.
-        sample: texts to look at, by what they are: of a translator source, now and reference; of a language model
-            prompt and continuation. None if none were made.
+        bleu, chrf: of a translator's greedy translations of the first validation sentences; None without any.
+        bits_per_byte: of a language model on the validation text; None for a translator.
+        sample: texts to read, by name: source, translation and reference of a translator; prompt and continuation of a
+            language model. None without any.
     """
 
     loss: float
@@ -31,22 +30,23 @@ class Validation:
 
 @dataclass(frozen=True)
 class Step:
-    """One update of the weights.
+    """One optimizer step.
 
     Attributes:
-        step: which, counted from 1.
-        epoch: passes through the text completed before it.
-        loss: cross-entropy of this update's target tokens before it, without smoothing, nats a token.
-        guided_loss: how far the guided heads are from the aligner's posteriors, nats a token; 0 without guidance.
-        learning_rate: that it was made with.
+        step: its number, from 1.
+        epoch: epochs completed before it.
+        loss: cross-entropy of its target tokens before the update, without smoothing; nats per token.
+        guided_loss: cross-entropy of the guided heads against the aligner's posteriors; nats per token, 0 without
+            guidance.
+        learning_rate: of the update.
         gradient_norm: before clipping.
-        tokens: target tokens so far, all updates together.
-        padding: share of this update's positions that hold padding.
-        seconds: of the run so far, preparation included.
-        tokens_per_second: target tokens a second of this update.
-        progress: share of the run that has passed, preparation included, 0 to 1.
-        validation: if the model was validated after it.
-        checkpoint: whether one was written after it.
+        tokens: target tokens so far, over all steps.
+        padding: share of its positions that hold padding.
+        seconds: spent on the run so far, preparation included.
+        tokens_per_second: target tokens per second of this step.
+        progress: share of the run that has passed, preparation included, from 0 to 1.
+        validation: if the model was validated after the step.
+        checkpoint: whether a checkpoint was written after the step.
     """
 
     step: int
@@ -66,19 +66,19 @@ class Step:
 
 @dataclass(frozen=True)
 class TrainingState:
-    """Every counter of a run; with weights, optimizer and average it is all a checkpoint needs.
+    """Every counter of a run; with weights, optimizer and average, all that a checkpoint needs.
 
     Attributes:
-        step: updates made.
-        epoch, position: the next batch is number `position` of the plan of `epoch`.
+        step: steps done.
+        epoch, position: the next batch is number `position` in the plan of `epoch`.
         tokens: target tokens so far.
-        seconds: of work so far; in a checkpoint until it was written, in a step until its update was made.
-        prepared: seconds of work before the first update.
-        validations: made so far.
+        seconds: spent so far; in a checkpoint until it was written, in a step until its update was made.
+        prepared: seconds spent before the first step.
+        validations: done so far.
         best_loss, best_step: of the best validation; None and 0 before the first.
-        since_best: validations since then.
+        since_best: validations since the best.
         logged_loss, logged_steps, logged_seconds, logged_tokens: sums since the last line of metrics, so that the next
-            is the same after a resume.
+            line is the same after a resume.
     """
 
     step: int = 0
@@ -97,16 +97,16 @@ class TrainingState:
     logged_tokens: int = 0
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it for state.json."""
+        """Convert to the content of state.json."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, state: dict[str, Any]) -> Self:
-        """Read it from state.json."""
+        """Convert from the content of state.json."""
         return cls(**state)
 
     def after_validation(self, loss: float) -> Self:
-        """Return the state with one validation more."""
+        """Count a validation."""
         if self.best_loss is None or loss < self.best_loss:
             return replace(self, validations=self.validations + 1, best_loss=loss, best_step=self.step, since_best=0)
         return replace(self, validations=self.validations + 1, since_best=self.since_best + 1)

@@ -1,4 +1,4 @@
-"""What a run asks of what it trains: batches in a fixed order, a loss to make small, and a measure on held-out text."""
+"""What the training loop needs of a kind of model: batches in a fixed order, a loss, and validation."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeVar
@@ -11,11 +11,11 @@ __all__ = ["Batch", "BatchLoss", "Metrics", "Task"]
 
 
 class Batch(Protocol):
-    """What passes through the model at once."""
+    """What goes through the model in one forward pass."""
 
     @property
     def target_tokens(self) -> int:
-        """Tokens that are predicted."""
+        """Tokens to predict."""
 
     @property
     def tokens(self) -> int:
@@ -33,9 +33,9 @@ class BatchLoss(NamedTuple):
     """The loss of a batch, in nats, summed over its target tokens.
 
     Attributes:
-        minimised: has a gradient.
-        plain: cross-entropy alone, without smoothing.
-        guided: how far guided attention heads are from an aligner's posteriors; 0 without guidance.
+        loss: what is minimised, with a gradient.
+        nll: cross-entropy alone, without smoothing.
+        guided: cross-entropy of the guided heads against the aligner's posteriors; 0 without guidance.
     """
 
     loss: Tensor
@@ -44,12 +44,12 @@ class BatchLoss(NamedTuple):
 
 
 class Metrics(NamedTuple):
-    """What is measured on held-out text beside the loss; None where it is not measured.
+    """Metrics of held-out text besides the loss; None where one does not apply.
 
     Attributes:
         bleu, chrf: of a translator's greedy translations.
         bits_per_byte: of a language model.
-        sample: texts by what they are, to look at.
+        sample: texts to read, by name.
     """
 
     bleu: float | None = None
@@ -59,24 +59,24 @@ class Metrics(NamedTuple):
 
 
 class Task(Protocol[AnyBatch]):
-    """What a model learns from and how it is measured. The order of the data is a pure function of (seed, epoch)."""
+    """What a model learns from and how it is validated. The order of the data is a pure function of (seed, epoch)."""
 
     def plan(self, batch_tokens: int, epoch: int) -> list[NDArray[numpy.int64]]:
-        """Return the batches of an epoch, each as the numbers of what is in it."""
+        """Plan the batches of an epoch, each as the indices of its items."""
 
     def batches(self, items: NDArray[numpy.int64], epoch: int, micro_batch_tokens: int) -> Sequence[AnyBatch]:
-        """Return these items in as few parts as keep each within `micro_batch_tokens`."""
+        """Load a planned batch, in as few parts as keep each within `micro_batch_tokens`."""
 
     def loss(self, batch: AnyBatch, progress: float) -> BatchLoss:
-        """Return the loss of a batch when this share of the run has passed."""
+        """Compute the loss of a batch when this share of the schedule has passed."""
 
     def validation_loss(self) -> float | None:
-        """Return the loss of held-out text by the weights as they are, nats a token; None if none is held out."""
+        """Compute the loss of held-out text with the current weights, nats per token; None if there is none."""
 
     def measure(self, loss: float, validations: int) -> Metrics:
-        """Measure what else there is to measure by the weights as they are.
+        """Compute the other metrics with the current weights.
 
         Args:
-            loss: what `validation_loss` gave.
-            validations: made so far in this run; samples take turns by it.
+            loss: the validation loss.
+            validations: done so far in this run; it selects the sample.
         """

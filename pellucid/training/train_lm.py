@@ -1,33 +1,44 @@
-"""A text in, a language model out."""
+"""Train a language model: text in, a model folder out."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-import torch
 
 from pellucid.errors import UserError
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.models.initialise import init_weights
 from pellucid.models.weights import load_decoder_only
 from pellucid.plurals import pluralize
-from pellucid.storage.checkpoints import latest_checkpoint
 from pellucid.storage.model_folder import read_config, write_config, write_json
 from pellucid.tokenizers.tokenizer_file import load_tokenizer
-from pellucid.training.adapt_language_model import adapt_language_model
+from pellucid.training.adapt import estimate_tokens
+from pellucid.training.adapt_language_model import MODEL_SIZES, adapt_language_model
 from pellucid.training.language_model_task import LanguageModelTask
-from pellucid.training.memory_fit import check_fits, fit_micro_batch
+from pellucid.training.memory_fit import check_fits
 from pellucid.training.prepare_pairs import count_ids
 from pellucid.training.prepare_text import PreparedText, prepare_text, read_prepared_text
 from pellucid.training.pretrained_embeddings import (
     EmbeddingMatrix,
-    freeze_rows,
+    freeze_matched_rows,
     init_embeddings,
-    open_vectors,
-    read_matched_rows,
+    load_vectors,
 )
 from pellucid.training.recipe import LanguageModelRecipe
-from pellucid.training.sitting import DATA, Asked, Log, Order, Subject, say_what_is_not_read, sitting
+from pellucid.training.request import Log, RunSpec, TrainingRequest, ignore, resolve, settings_with_length
+from pellucid.training.run_folder import explain_full_disk
+from pellucid.training.session import (
+    begin_session,
+    build_run,
+    check_spec,
+    continue_folder,
+    continue_run,
+    data_folder,
+    fit_memory,
+    replace_folder,
+    report_unread_files,
+    staging_folder,
+    train_to_end,
+)
 from pellucid.training.state import Step
 
 __all__ = ["train_lm"]
@@ -46,122 +57,153 @@ def train_lm(
     resume: bool = False,
     overwrite: bool = False,
     device: str = "auto",
-    log: Log = lambda text: None,
+    log: Log = ignore,
 ) -> Iterator[Step]:
-    """Train a language model; return a generator of its steps. The model is in `out` when it ends.
+    """Train a language model, yielding a record of every step; when the generator ends, the model is in `out`.
 
-    Closing the generator early writes a checkpoint, from which `resume=True` goes on. What can be checked without
-    reading the text is checked before this returns.
+    Closing the generator early writes a checkpoint, from which `resume=True` continues. Everything that can be checked
+    without reading the text is checked before this function returns.
 
     Args:
-        sources: plain texts, or JSONL files with `text`, or with `prompt` and `completion`; of the latter only the
+        sources: plain text files, or JSONL files with `text`, or with `prompt` and `completion`, of which only the
             completion is learnt.
         out: folder of the model.
-        recipe: a name or a TOML file; `fast` if not given, or that of the run which goes on.
-        minutes, steps: length of the run; the recipe's if neither is given.
-        settings: values by `section.field`, instead of the recipe's; they hold against `minutes` and `steps` too.
-        valid: files with validation text; some is held out if none are given.
-        start_from: folder of a finished language model to train on; its tokenizer and sizes are kept.
-        resume: go on with the run in `out`.
+        recipe: a built-in name or a TOML file; by default `fast`, or the recipe of the run to resume.
+        minutes, steps: length of the run; by default the recipe's.
+        settings: values by `section.field` that override the recipe, and `minutes` and `steps` too.
+        valid: files with validation text; by default some documents are held out.
+        start_from: folder of a finished language model to start from; its tokenizer and sizes are kept.
+        resume: continue the run in `out`.
         overwrite: replace the model in `out`.
-        device: `auto`, `cpu`, `cuda` …
-        talk: told what is going on.
+        device: `auto`, `cpu`, `cuda`, …
+        log: called with each line of progress.
 
     Raises:
-        UserError: for bad settings, unreadable or ruinous text, a folder that is not free, a full disk, non-finite
-            loss.
+        UserError: for invalid settings, unreadable or unusable text, an output folder that is not free, a full disk,
+            or a loss that is not finite.
     """
-    order = Order(sources, out, recipe, minutes, steps, settings, valid, start_from, resume, overwrite, device, log)
-    return sitting(_LanguageModel(), order)
+    request = TrainingRequest(
+        sources=tuple(sources),
+        out=Path(out),
+        recipe=recipe,
+        settings=settings_with_length(settings, minutes, steps),
+        valid=tuple(valid),
+        start_from=None if start_from is None else Path(start_from),
+        resume=resume,
+        overwrite=overwrite,
+        device=device,
+        log=log,
+    )
+    spec = resolve(request, LanguageModelRecipe)
+    _check_start(spec)
+    check_spec(spec)
+    return _train(spec)
 
 
-class _LanguageModel(Subject[LanguageModelRecipe, PreparedText, DecoderOnly]):
-    """What is particular to training a language model."""
+def _check_start(spec: RunSpec[LanguageModelRecipe]) -> None:
+    """Reject an imported model to start from: its tokenizer is not one that Pellucid trains with."""
+    if spec.start_from is not None and "tokenizer" in read_config(spec.start_from, "language-model"):
+        raise UserError(
+            f"{spec.start_from} holds an imported model; only models trained by Pellucid can be trained further",
+            where=f"--from {spec.start_from}",
+            hint="Leave --from out to train a new model from your text.",
+        )
 
-    recipe = LanguageModelRecipe
 
-    def check(self, asked: Asked[LanguageModelRecipe]) -> None:
-        chosen, goes_on = asked.recipe, asked.resume and latest_checkpoint(asked.folder) is not None
-        if chosen.model.embeddings is not None and not goes_on:
-            open_vectors(chosen.model.embeddings, chosen.model.d_model)
-        if asked.start_from is not None and "tokenizer" in read_config(asked.start_from, self.recipe.model_kind):
-            raise UserError(
-                f"{asked.start_from} holds an imported model; only those that Pellucid has trained can be trained on",
-                where=f"--from {asked.start_from}",
-                hint="Leave --from out: a model of your own begins with the text you give.",
-            )
-        vocab_size, averaged = chosen.tokenizer.vocab_size or 0, chosen.training.average_decay is not None
-        check_fits(chosen.model, (vocab_size, vocab_size), averaged, asked.device)
+def _train(spec: RunSpec[LanguageModelRecipe]) -> Iterator[Step]:
+    """Prepare the text or continue from a checkpoint, train, and save the best weights."""
+    recipe, new = spec.recipe, spec.checkpoint is None
+    clock = begin_session(spec)
+    if new:
+        prepare_text(
+            spec.request.sources,
+            staging_folder(spec),
+            recipe,
+            valid=spec.request.valid,
+            tokenizer=load_tokenizer(spec.start_from / "tokenizer.json") if spec.start_from else None,
+            log=spec.log,
+        )
+    with explain_full_disk(spec.folder, spec.request.overwrite):
+        if new:
+            replace_folder(spec)
+            recipe = _adapt(spec, read_prepared_text(data_folder(spec), recipe), clock.seconds())
+            prepared = read_prepared_text(data_folder(spec), recipe)  # with the context that was chosen
+            _write_metadata(spec, recipe, prepared)
+        else:
+            continue_folder(spec)
+            prepared = read_prepared_text(data_folder(spec), recipe)
+        model = _build_model(spec, recipe, prepared)
+        if new:
+            _init_model(spec, recipe, prepared, model)
+        model.to(spec.device)
+        task = LanguageModelTask(recipe.training, recipe.generation, model, prepared)
+        run = build_run(spec, recipe, model, task, clock)
+        if not new:
+            report_unread_files(spec, prepared.report)
+            if not continue_run(run, spec):
+                return
+        if recipe.model.freeze_embeddings:
+            freeze_matched_rows(model, run.optimizer, data_folder(spec))
+        fit_memory(run, recipe, longest=recipe.model.max_positions)
+        yield from train_to_end(run, spec)
 
-    def prepare_pairs(self, asked: Asked[LanguageModelRecipe], folder: Path) -> None:
-        kept = load_tokenizer(asked.start_from / "tokenizer.json") if asked.start_from else None
-        prepare_text(asked.sources, folder, asked.recipe, valid=asked.valid, tokenizer=kept, log=asked.log)
 
-    def read(self, folder: Path, recipe: LanguageModelRecipe) -> PreparedText:
-        return read_prepared_text(folder, recipe)
-
-    def choose(self, asked: Asked[LanguageModelRecipe], prepared: PreparedText, seconds: float) -> LanguageModelRecipe:
-        recipe, said = adapt_language_model(asked, prepared, seconds)
-        for line in said:
-            asked.log(line)
+def _adapt(spec: RunSpec[LanguageModelRecipe], prepared: PreparedText, seconds: float) -> LanguageModelRecipe:
+    """Choose the settings that the recipe leaves open, this many seconds into the run."""
+    recipe = spec.recipe
+    if not recipe.training.adapt:
         return recipe
+    tokens = estimate_tokens(recipe.training, seconds, spec.device)
+    decided = spec.decided | (MODEL_SIZES | {"model.max_positions"} if spec.start_from is not None else set())
+    adapted, line = adapt_language_model(recipe, decided, tokens, prepared.train.lengths)
+    if line:
+        spec.log(line)
+    return adapted
 
-    def write_head(
-        self, asked: Asked[LanguageModelRecipe], recipe: LanguageModelRecipe, prepared: PreparedText
-    ) -> None:
-        folder = asked.folder
-        if cut := prepared.train.cut_prompts:
-            asked.log(
-                f"{pluralize(cut, 'document')} with a prompt longer than the context, {prepared.train.context:,} tokens: "
-                "what does not fit is learnt without the prompt; --model.max_positions sets the context"
-            )
-        prepared.tokenizer.save(folder / "tokenizer.json")
-        write_json(folder / "generation_config.json", recipe.generation.model_dump())
-        write_json(folder / "report.json", {"data": prepared.report})
-        fields: dict[str, Any] = {
-            "model": recipe.model.model_dump(),
-            "vocab_size": prepared.tokenizer.vocab_size,
-            "pad_id": prepared.tokenizer.pad_id,
-            "begun_with": asked.begun,
-            "recipe": recipe.model_dump(),
-        }
-        write_config(folder, "language-model", fields)
 
-    def model(self, recipe: LanguageModelRecipe, prepared: PreparedText, device: torch.device) -> DecoderOnly:
-        size = prepared.tokenizer.vocab_size
-        check_fits(recipe.model, (size, size), recipe.training.average_decay is not None, device)
-        return DecoderOnly(recipe.model, size, prepared.tokenizer.pad_id)
+def _write_metadata(spec: RunSpec[LanguageModelRecipe], recipe: LanguageModelRecipe, prepared: PreparedText) -> None:
+    """Write everything that makes the folder a model except its weights."""
+    if cut := prepared.train.cut_prompts:
+        spec.log(
+            f"{pluralize(cut, 'document')} with a prompt longer than the context of {prepared.train.context:,} tokens: "
+            "what does not fit is learnt without the prompt; --model.max_positions sets the context"
+        )
+    folder, tokenizer = spec.folder, prepared.tokenizer
+    tokenizer.save(folder / "tokenizer.json")
+    write_json(folder / "generation_config.json", recipe.generation.model_dump())
+    write_json(folder / "report.json", {"data": prepared.report})
+    fields: dict[str, Any] = {
+        "model": recipe.model.model_dump(),
+        "vocab_size": tokenizer.vocab_size,
+        "pad_id": tokenizer.pad_id,
+        "begun_with": spec.begun_with,
+        "recipe": recipe.model_dump(),
+    }
+    write_config(folder, "language-model", fields)
 
-    def first_weights(
-        self, asked: Asked[LanguageModelRecipe], recipe: LanguageModelRecipe, prepared: PreparedText, model: DecoderOnly
-    ) -> None:
-        if asked.start_from:
-            config = read_config(asked.start_from, "language-model")
-            model.load_state_dict(load_decoder_only(config, asked.start_from / "model.safetensors").state_dict())
-            return
-        init_weights(model, recipe.training.seed, recipe.initialise.residual_scale)
-        if recipe.model.embeddings is None:
-            return
-        vectors, tokenizer = open_vectors(recipe.model.embeddings, recipe.model.d_model), prepared.tokenizer
+
+def _build_model(
+    spec: RunSpec[LanguageModelRecipe], recipe: LanguageModelRecipe, prepared: PreparedText
+) -> DecoderOnly:
+    vocab_size = prepared.tokenizer.vocab_size
+    check_fits(recipe.model, (vocab_size, vocab_size), recipe.training.average_decay is not None, spec.device)
+    return DecoderOnly(recipe.model, vocab_size, prepared.tokenizer.pad_id)
+
+
+def _init_model(
+    spec: RunSpec[LanguageModelRecipe], recipe: LanguageModelRecipe, prepared: PreparedText, model: DecoderOnly
+) -> None:
+    """Load the weights of the model to start from, or initialise new ones."""
+    if spec.start_from is not None:
+        finished = load_decoder_only(
+            read_config(spec.start_from, "language-model"), spec.start_from / "model.safetensors"
+        )
+        model.load_state_dict(finished.state_dict())
+        return
+    init_weights(model, recipe.training.seed, recipe.initialise.residual_scale)
+    if recipe.model.embeddings is not None:
+        vectors, tokenizer = load_vectors(recipe.model.embeddings, recipe.model.d_model), prepared.tokenizer
         learnt = prepared.train.ids[prepared.train.ids >= 0]
         counts = count_ids(learnt, tokenizer.vocab_size)
-        rows = EmbeddingMatrix("embedding", "text", model.embedding.weight, tokenizer, counts)
-        init_embeddings([rows], vectors, asked.folder / DATA, asked.log)
-
-    def task(
-        self, recipe: LanguageModelRecipe, prepared: PreparedText, model: DecoderOnly, folder: Path
-    ) -> LanguageModelTask:
-        return LanguageModelTask(recipe.training, recipe.generation, model, prepared)
-
-    def check_same_text(self, asked: Asked[LanguageModelRecipe], prepared: PreparedText) -> None:
-        say_what_is_not_read(asked, prepared.report)
-
-    def freeze(
-        self, recipe: LanguageModelRecipe, model: DecoderOnly, optimizer: torch.optim.Optimizer, folder: Path
-    ) -> None:
-        if recipe.model.freeze_embeddings and recipe.model.embeddings is not None:
-            freeze_rows(model, optimizer, read_matched_rows(folder / DATA))
-
-    def fitting_tokens(self, recipe: LanguageModelRecipe, dtype: torch.dtype, device: torch.device) -> int:
-        training, context = recipe.training, recipe.model.max_positions
-        return fit_micro_batch(recipe.model, training.batch_tokens, context, dtype, device)
+        matrix = EmbeddingMatrix("embedding", "text", model.embedding.weight, tokenizer, counts)
+        init_embeddings([matrix], vectors, data_folder(spec), spec.log)

@@ -1,46 +1,58 @@
-"""Two files in, a translator out."""
+"""Train a translator: sentence pairs in, a model folder out."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy
-import torch
 
 from pellucid.errors import UsageError
 from pellucid.generation.generation_config import LONGEST_SPLIT, SHORTEST_SPLIT
 from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.models.initialise import init_from_lexicon, init_identity_cross_attention, init_weights
 from pellucid.models.weights import load_encoder_decoder
-from pellucid.storage.checkpoints import latest_checkpoint
 from pellucid.storage.model_folder import read_config, write_config, write_json
-from pellucid.training.adapt_translator import adapt_translator, estimate_tokens
-from pellucid.training.memory_fit import check_fits, fit_micro_batch
-from pellucid.training.precision import training_dtype
+from pellucid.tokenizers.tokenizer_pair import read_tokenizers, write_tokenizers
+from pellucid.training.adapt import estimate_tokens
+from pellucid.training.adapt_translator import adapt_translator
+from pellucid.training.memory_fit import check_fits
 from pellucid.training.prepare_pairs import (
     PreparedPairs,
+    count_tokens,
     prepare_pairs,
     read_prepared_pairs,
-    read_tokenizers,
-    token_counts,
-    write_tokenizers,
 )
 from pellucid.training.pretrained_embeddings import (
-    freeze_rows,
+    freeze_matched_rows,
     init_embeddings,
-    open_vectors,
-    read_matched_rows,
+    load_vectors,
     translator_embeddings,
 )
 from pellucid.training.recipe import TranslatorRecipe
-from pellucid.training.sitting import DATA, Asked, Log, Order, Subject, say_what_is_not_read, sitting
+from pellucid.training.request import Log, RunSpec, TrainingRequest, ignore, resolve, settings_with_length
+from pellucid.training.run_folder import explain_full_disk
+from pellucid.training.session import (
+    begin_session,
+    build_run,
+    check_spec,
+    continue_folder,
+    continue_run,
+    data_folder,
+    fit_memory,
+    replace_folder,
+    report_unread_files,
+    staging_folder,
+    train_to_end,
+)
 from pellucid.training.state import Step
 from pellucid.training.translation_task import TranslationTask
 
 __all__ = ["train_translator"]
 
-# Pairs that hold placeholders from which a model learns to copy them; with fewer they are put in later.
 ENOUGH_PLACEHOLDERS = 100
+"""Pairs with placeholders from which a model learns to copy them; with fewer, they are inserted after translation."""
+
+Languages = tuple[str | None, str | None]
 
 
 def train_translator(
@@ -58,171 +70,165 @@ def train_translator(
     resume: bool = False,
     overwrite: bool = False,
     device: str = "auto",
-    log: Log = lambda text: None,
+    log: Log = ignore,
 ) -> Iterator[Step]:
-    """Train a translator; return a generator of its steps. The model is in `out` when it ends.
+    """Train a translator, yielding a record of every step; when the generator ends, the model is in `out`.
 
-    Closing the generator early writes a checkpoint, from which `resume=True` goes on. What can be checked without
-    reading the text is checked before this returns.
+    Closing the generator early writes a checkpoint, from which `resume=True` continues. Everything that can be checked
+    without reading the text is checked before this function returns.
 
     Args:
         sources: a TSV, TMX or JSONL file, or two aligned text files, or several of them.
         out: folder of the model.
-        recipe: a name or a TOML file; `fast` if not given, or that of the run which goes on.
-        minutes, steps: length of the run; the recipe's if neither is given.
-        settings: values by `section.field`, instead of the recipe's; they hold against `minutes` and `steps` too.
-        valid: files with validation pairs; some are held out if none are given.
+        recipe: a built-in name or a TOML file; by default `fast`, or the recipe of the run to resume.
+        minutes, steps: length of the run; by default the recipe's.
+        settings: values by `section.field` that override the recipe, and `minutes` and `steps` too.
+        valid: files with validation pairs; by default some pairs are held out.
         source_lang, target_lang: language codes, recorded in the model.
-        start_from: folder of a finished translator to train on; its tokenizers and sizes are kept.
-        resume: go on with the run in `out`.
+        start_from: folder of a finished translator to start from; its tokenizers and sizes are kept.
+        resume: continue the run in `out`.
         overwrite: replace the model in `out`.
-        device: `auto`, `cpu`, `cuda` …
-        talk: told what is going on.
+        device: `auto`, `cpu`, `cuda`, …
+        log: called with each line of progress.
 
     Raises:
-        UserError: for bad settings, unreadable or ruinous text, a folder that is not free, a full disk, non-finite
-            loss.
+        UserError: for invalid settings, unreadable or unusable text, an output folder that is not free, a full disk,
+            or a loss that is not finite.
     """
-    order = Order(sources, out, recipe, minutes, steps, settings, valid, start_from, resume, overwrite, device, log)
-    return sitting(_Translator((source_lang, target_lang)), order)
+    request = TrainingRequest(
+        sources=tuple(sources),
+        out=Path(out),
+        recipe=recipe,
+        settings=settings_with_length(settings, minutes, steps),
+        valid=tuple(valid),
+        start_from=None if start_from is None else Path(start_from),
+        resume=resume,
+        overwrite=overwrite,
+        device=device,
+        log=log,
+    )
+    spec = resolve(request, TranslatorRecipe)
+    check_spec(spec)
+    return _train(spec, (source_lang, target_lang))
 
 
-class _Translator(Subject[TranslatorRecipe, PreparedPairs, EncoderDecoder]):
-    """What is particular to training a translator.
-
-    Args:
-        languages: codes of source and target, None where not given.
-    """
-
-    recipe = TranslatorRecipe
-
-    def __init__(self, languages: tuple[str | None, str | None]) -> None:
-        self.languages = languages
-
-    def check(self, asked: Asked[TranslatorRecipe]) -> None:
-        chosen, goes_on = asked.recipe, asked.resume and latest_checkpoint(asked.folder) is not None
-        if chosen.model.embeddings is not None and not goes_on:
-            open_vectors(chosen.model.embeddings, chosen.model.d_model)
-        vocab_size = chosen.tokenizer.vocab_size or 0
-        averaged = chosen.training.average_decay is not None
-        check_fits(chosen.model, (vocab_size, vocab_size), averaged, asked.device)
-
-    def prepare_pairs(self, asked: Asked[TranslatorRecipe], folder: Path) -> None:
+def _train(spec: RunSpec[TranslatorRecipe], languages: Languages) -> Iterator[Step]:
+    """Prepare the text or continue from a checkpoint, train, and save the best weights."""
+    recipe, new = spec.recipe, spec.checkpoint is None
+    clock = begin_session(spec)
+    if new:
         prepare_pairs(
-            asked.sources,
-            folder,
-            asked.recipe,
-            valid=asked.valid,
-            languages=self.languages,
-            tokenizers=read_tokenizers(asked.start_from) if asked.start_from else None,
-            log=asked.log,
+            spec.request.sources,
+            staging_folder(spec),
+            recipe,
+            valid=spec.request.valid,
+            languages=languages,
+            tokenizers=read_tokenizers(spec.start_from) if spec.start_from else None,
+            log=spec.log,
         )
-
-    def read(self, folder: Path, recipe: TranslatorRecipe) -> PreparedPairs:
-        return read_prepared_pairs(folder, recipe)
-
-    def choose(self, asked: Asked[TranslatorRecipe], prepared: PreparedPairs, seconds: float) -> TranslatorRecipe:
-        recipe = asked.recipe
-        dtype = training_dtype(recipe.training.precision, asked.device)
-        tokens = estimate_tokens(recipe, seconds, asked.device, dtype)
-        fixed = asked.given | ({"model.d_model"} if asked.start_from or recipe.model.embeddings else set())
-        recipe, said = adapt_translator(recipe, fixed, tokens, int(prepared.train.target.lengths.sum()))
-        for line in said:
-            asked.log(line)
-        return recipe
-
-    def write_head(self, asked: Asked[TranslatorRecipe], recipe: TranslatorRecipe, prepared: PreparedPairs) -> None:
-        _write_head(asked.folder, recipe, prepared, asked.begun)
-
-    def model(self, recipe: TranslatorRecipe, prepared: PreparedPairs, device: torch.device) -> EncoderDecoder:
-        tokenizers = prepared.tokenizers
-        sizes = (tokenizers.source.vocab_size, tokenizers.target.vocab_size)
-        check_fits(recipe.model, sizes, recipe.training.average_decay is not None, device)
-        return EncoderDecoder(recipe.model, *sizes, tokenizers.source.pad_id)
-
-    def first_weights(
-        self, asked: Asked[TranslatorRecipe], recipe: TranslatorRecipe, prepared: PreparedPairs, model: EncoderDecoder
-    ) -> None:
-        if asked.start_from:
-            _take_weights(model, asked.start_from)
+    with explain_full_disk(spec.folder, spec.request.overwrite):
+        if new:
+            replace_folder(spec)
+            prepared = read_prepared_pairs(data_folder(spec), recipe)
+            recipe = _adapt(spec, prepared, clock.seconds())
+            _write_metadata(spec, recipe, prepared)
         else:
-            _first_weights(model, recipe, prepared)
-            _start_from_vectors(model, recipe, prepared, asked)
-
-    def task(
-        self, recipe: TranslatorRecipe, prepared: PreparedPairs, model: EncoderDecoder, folder: Path
-    ) -> TranslationTask:
-        return TranslationTask(recipe.training, model, prepared, folder)
-
-    def check_same_text(self, asked: Asked[TranslatorRecipe], prepared: PreparedPairs) -> None:
-        say_what_is_not_read(asked, prepared.report)
-        sides = zip(("source", "target"), self.languages, prepared.report["languages"], strict=True)
-        for side, given, recorded in sides:
-            if given is not None and given != recorded:
-                raise UsageError(
-                    f"the {side} language stays {recorded or 'unknown'}, got {given}",
-                    where=f"--{side}-lang {given}",
-                    hint="It was recorded when the run began: leave it out, or start anew with --overwrite.",
-                )
-
-    def freeze(
-        self, recipe: TranslatorRecipe, model: EncoderDecoder, optimizer: torch.optim.Optimizer, folder: Path
-    ) -> None:
-        if recipe.model.freeze_embeddings and recipe.model.embeddings is not None:
-            freeze_rows(model, optimizer, read_matched_rows(folder / DATA))
-
-    def fitting_tokens(self, recipe: TranslatorRecipe, dtype: torch.dtype, device: torch.device) -> int:
-        training = recipe.training
-        return fit_micro_batch(recipe.model, training.batch_tokens, training.max_tokens, dtype, device)
+            continue_folder(spec)
+            prepared = read_prepared_pairs(data_folder(spec), recipe)
+        model = _build_model(spec, recipe, prepared)
+        if new:
+            _init_model(spec, recipe, prepared, model)
+        model.to(spec.device)
+        task = TranslationTask(recipe.training, model, prepared, spec.folder)
+        run = build_run(spec, recipe, model, task, clock)
+        if not new:
+            report_unread_files(spec, prepared.report)
+            _check_languages(languages, prepared)
+            if not continue_run(run, spec):
+                return
+        if recipe.model.freeze_embeddings:
+            freeze_matched_rows(model, run.optimizer, data_folder(spec))
+        fit_memory(run, recipe, longest=recipe.training.max_tokens)
+        yield from train_to_end(run, spec)
 
 
-def _write_head(folder: Path, recipe: TranslatorRecipe, prepared: PreparedPairs, begun: Mapping[str, Any]) -> None:
-    """Write what makes the folder a model but for its weights."""
-    write_tokenizers(folder, prepared.tokenizers)
+def _adapt(spec: RunSpec[TranslatorRecipe], prepared: PreparedPairs, seconds: float) -> TranslatorRecipe:
+    """Choose the settings that the recipe leaves open, this many seconds into the run."""
+    recipe = spec.recipe
+    if not recipe.training.adapt:
+        return recipe
+    tokens = estimate_tokens(recipe.training, seconds, spec.device)
+    sizes_fixed = spec.start_from is not None or recipe.model.embeddings is not None
+    decided = spec.decided | ({"model.d_model"} if sizes_fixed else set())
+    adapted, line = adapt_translator(recipe, decided, tokens, int(prepared.train.target.lengths.sum()))
+    if line:
+        spec.log(line)
+    return adapted
+
+
+def _write_metadata(spec: RunSpec[TranslatorRecipe], recipe: TranslatorRecipe, prepared: PreparedPairs) -> None:
+    """Write everything that makes the folder a model except its weights."""
+    folder, tokenizers, report = spec.folder, prepared.tokenizers, prepared.report
+    write_tokenizers(folder, tokenizers)
     generation = recipe.generation.model_dump()
     if generation["split_above"] is None:
-        # A line longer than nearly all that was trained on is better translated in parts.
+        # A line longer than nearly all training lines is better translated in parts.
         usual = int(numpy.percentile(prepared.train.source.lengths, 99))
         generation["split_above"] = min(LONGEST_SPLIT, max(SHORTEST_SPLIT, usual))
     write_json(folder / "generation_config.json", generation)
-    write_json(folder / "report.json", {"data": prepared.report})
+    write_json(folder / "report.json", {"data": report})
+    guided_heads = range(min(recipe.training.guided_heads, recipe.model.n_heads))
     guided = recipe.training.guided_weight > 0
-    heads = range(min(recipe.training.guided_heads, recipe.model.n_heads))
     fields: dict[str, Any] = {
         "model": recipe.model.model_dump(),
-        "source_vocab_size": prepared.tokenizers.source.vocab_size,
-        "target_vocab_size": prepared.tokenizers.target.vocab_size,
-        "source_language": prepared.report["languages"][0],
-        "target_language": prepared.report["languages"][1],
-        "tokenizers": "joint" if prepared.tokenizers.joint else "separate",
-        "placeholders": prepared.report["with_placeholders"] >= ENOUGH_PLACEHOLDERS,
-        "alignment_heads": [[recipe.training.guided_layer, head] for head in heads] if guided else [],
-        "begun_with": begun,
+        "source_vocab_size": tokenizers.source.vocab_size,
+        "target_vocab_size": tokenizers.target.vocab_size,
+        "source_language": report["languages"][0],
+        "target_language": report["languages"][1],
+        "tokenizers": "joint" if tokenizers.joint else "separate",
+        "placeholders": report["with_placeholders"] >= ENOUGH_PLACEHOLDERS,
+        "alignment_heads": [[recipe.training.guided_layer, head] for head in guided_heads] if guided else [],
+        "begun_with": spec.begun_with,
         "recipe": recipe.model_dump(),
     }
     write_config(folder, "translator", fields)
 
 
-def _first_weights(model: EncoderDecoder, recipe: TranslatorRecipe, prepared: PreparedPairs) -> None:
+def _build_model(spec: RunSpec[TranslatorRecipe], recipe: TranslatorRecipe, prepared: PreparedPairs) -> EncoderDecoder:
+    source, target = prepared.tokenizers.source, prepared.tokenizers.target
+    vocab_sizes = (source.vocab_size, target.vocab_size)
+    check_fits(recipe.model, vocab_sizes, recipe.training.average_decay is not None, spec.device)
+    return EncoderDecoder(recipe.model, *vocab_sizes, source.pad_id)
+
+
+def _init_model(
+    spec: RunSpec[TranslatorRecipe], recipe: TranslatorRecipe, prepared: PreparedPairs, model: EncoderDecoder
+) -> None:
+    """Load the weights of the model to start from, or initialise new ones."""
+    if spec.start_from is not None:
+        finished = load_encoder_decoder(
+            read_config(spec.start_from, "translator"), spec.start_from / "model.safetensors"
+        )
+        model.load_state_dict(finished.state_dict())
+        return
     seed = recipe.training.seed
     init_weights(model, seed, recipe.initialise.residual_scale)
     if recipe.initialise.identity_cross_attention:
         init_identity_cross_attention(model, seed)
     if recipe.initialise.from_lexicon and prepared.lexicon is not None:
-        init_from_lexicon(model, prepared.lexicon, *token_counts(prepared.train))
+        init_from_lexicon(model, prepared.lexicon, *count_tokens(prepared.train))
+    if recipe.model.embeddings is not None:
+        vectors = load_vectors(recipe.model.embeddings, recipe.model.d_model)
+        embeddings = translator_embeddings(model, prepared.tokenizers, count_tokens(prepared.train))
+        init_embeddings(embeddings, vectors, data_folder(spec), spec.log)
 
 
-def _start_from_vectors(
-    model: EncoderDecoder, recipe: TranslatorRecipe, prepared: PreparedPairs, asked: Asked[TranslatorRecipe]
-) -> None:
-    if recipe.model.embeddings is None:
-        return
-    vectors = open_vectors(recipe.model.embeddings, recipe.model.d_model)
-    both = (prepared.tokenizers.source, prepared.tokenizers.target)
-    embeddings = translator_embeddings(model, both, token_counts(prepared.train))
-    init_embeddings(embeddings, vectors, asked.folder / DATA, asked.log)
-
-
-def _take_weights(model: EncoderDecoder, folder: Path) -> None:
-    finished = load_encoder_decoder(read_config(folder, "translator"), folder / "model.safetensors")
-    model.load_state_dict(finished.state_dict())
+def _check_languages(languages: Languages, prepared: PreparedPairs) -> None:
+    """Reject other languages than those recorded when the run began."""
+    for side, given, recorded in zip(("source", "target"), languages, prepared.report["languages"], strict=True):
+        if given is not None and given != recorded:
+            raise UsageError(
+                f"the {side} language stays {recorded or 'unknown'}, got {given}",
+                where=f"--{side}-lang {given}",
+                hint="It was recorded when the run began: leave it out, or start over with --overwrite.",
+            )

@@ -1,4 +1,4 @@
-"""Learning to translate: the loss of a batch of pairs, guided by an aligner, and BLEU on held-out ones."""
+"""The training task of a translator: its loss, guided alignment included, and BLEU on held-out pairs."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.training.batches import PairBatch, split_batch
 from pellucid.training.config import TranslatorTrainingConfig
 from pellucid.training.loss import cross_entropy, guided_alignment
-from pellucid.training.pair_dataset import posteriors
+from pellucid.training.pair_dataset import alignment_posteriors
 from pellucid.training.precision import autocast, training_dtype
 from pellucid.training.prepare_pairs import PreparedPairs
 from pellucid.training.schedule import guided_weight
@@ -24,7 +24,8 @@ from pellucid.training.task import BatchLoss, Metrics
 
 __all__ = ["VALIDATION_TOKENS", "TranslationTask"]
 
-VALIDATION_TOKENS = 4096  # that pass at once
+VALIDATION_TOKENS = 4096
+"""Tokens per forward pass in validation."""
 
 
 class TranslationTask:
@@ -34,7 +35,7 @@ class TranslationTask:
         config: smoothing, guidance, precision.
         model: on its device.
         prepared: the pairs.
-        folder: of the model, which says how it translates.
+        folder: of the model, with its settings for translation.
     """
 
     def __init__(
@@ -52,33 +53,34 @@ class TranslationTask:
         )
 
     def plan(self, batch_tokens: int, epoch: int) -> list[NDArray[numpy.int64]]:
-        """Return the batches of an epoch as arrays of pair numbers."""
+        """Plan the batches of an epoch as arrays of pair indices."""
         return self.prepared.train.plan(batch_tokens, epoch)
 
     def batches(self, items: NDArray[numpy.int64], epoch: int, micro_batch_tokens: int) -> Sequence[PairBatch]:
-        """Return pairs in as few equal parts as keep each within `micro_batch_tokens`."""
+        """Load pairs, in as few equal parts as keep each within `micro_batch_tokens`."""
         pairs = self.prepared.train
         return [pairs.batch(part, epoch, self.device) for part in split_batch(items, pairs.longest, micro_batch_tokens)]
 
     def loss(self, batch: PairBatch, progress: float) -> BatchLoss:
-        """Return the smoothed loss of the target tokens, and while guidance lasts its loss with its weight."""
+        """Compute the smoothed loss of the target tokens, plus the weighted loss of guidance while it lasts."""
         guidance = guided_weight(self.config, progress)
         weights: list[Tensor] = []
         guided = self.lexicon is not None and guidance > 0
-        tap = _attention_of(self.config.guided_layer, weights) if guided else keep
+        tap = _collect_attention(self.config.guided_layer, weights) if guided else keep
         with autocast(self.dtype, self.device):
             states = self._decode(batch.source, batch.target_in, tap)
         predicted = batch.target_out != self.model.pad_id
         matrix, smoothing = self.model.output_embedding.weight, self.config.label_smoothing
-        loss, plain = cross_entropy(states[predicted], matrix, batch.target_out[predicted], smoothing, self.dtype)
+        loss, nll = cross_entropy(states[predicted], matrix, batch.target_out[predicted], smoothing, self.dtype)
         if not guided:
-            return BatchLoss(loss, float(plain))
+            return BatchLoss(loss, float(nll))
         assert self.lexicon is not None
-        apart = guided_alignment(weights[0][:, : self.config.guided_heads], posteriors(self.lexicon, batch))
-        return BatchLoss(loss + guidance * apart, float(plain), float(apart.detach()))
+        posteriors = alignment_posteriors(self.lexicon, batch)
+        guided_loss = guided_alignment(weights[0][:, : self.config.guided_heads], posteriors)
+        return BatchLoss(loss + guidance * guided_loss, float(nll), float(guided_loss.detach()))
 
     def validation_loss(self) -> float | None:
-        """Return the cross-entropy of the validation targets, nats a token; None without validation pairs."""
+        """Compute the cross-entropy of the validation targets, nats per token; None without validation pairs."""
         if not self.prepared.valid_text:
             return None
         total, tokens, valid = 0.0, 0, self.prepared.valid
@@ -95,13 +97,13 @@ class TranslationTask:
         return total / tokens
 
     def measure(self, loss: float, validations: int) -> Metrics:
-        """Translate the first validation sentences greedily: BLEU, chrF, and one of them to look at."""
+        """Translate the first validation sentences greedily: BLEU, chrF, and one translation to read."""
         prepared = self.prepared
         count = min(self.config.validation_sentences, len(prepared.valid_text))
         if not count:
             return Metrics()
         sources, references = zip(*prepared.valid_text[:count], strict=True)
-        # As `pellucid evaluate` does, but for the width of the beam: text in, text out, placeholders in their places.
+        # As `pellucid evaluate` does, but greedily: text in, text out, with placeholders.
         tokenizers = prepared.tokenizers
         translator = TranslationModel.with_network(self.folder, self.model, tokenizers.source, tokenizers.target)
         greedy = translator.settings(beam=1, n_best=1)
@@ -116,11 +118,11 @@ class TranslationTask:
         return self.model.decode(target, self.model.encode(source, tap), tap)
 
 
-def _attention_of(layer: int, weights: list[Tensor]) -> SelectiveTap:
-    """Return a tap that keeps the cross-attention weights of one decoder layer."""
+def _collect_attention(layer: int, weights: list[Tensor]) -> SelectiveTap:
+    """Create a tap that appends the cross-attention weights of one decoder layer to `weights`."""
 
-    def note(name: str, x: Tensor) -> Tensor:
+    def collect(name: str, x: Tensor) -> Tensor:
         weights.append(x)
         return x
 
-    return SelectiveTap([f"decoder.{layer}.cross_attention.weights"], note)
+    return SelectiveTap([f"decoder.{layer}.cross_attention.weights"], collect)

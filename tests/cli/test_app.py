@@ -14,7 +14,8 @@ from cyclopts import Parameter
 from pydantic import BaseModel, Field
 
 from pellucid.cli import app, console
-from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, ModelFlags, Settings
+from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, ModelFlags
+from pellucid.cli.training_flags import DEFAULT_TRAINING_FLAGS, Settings, given_settings
 from pellucid.errors import UserError
 from pellucid.storage.model_folder import write_config
 from tests.conftest import ROOT, Run
@@ -44,9 +45,9 @@ def probe(
     return None
 
 
-def configured(*files: Path, settings: Settings = None) -> None:
+def configured(*files: Path, minutes: float | None = None, **settings: Settings) -> None:
     """Show the settings."""
-    console.data_json(settings)
+    console.data_json(given_settings(settings, DEFAULT_TRAINING_FLAGS))
 
 
 class Limits(BaseModel):
@@ -133,11 +134,18 @@ def test_ctrl_c_is_quiet(capsys: pytest.CaptureFixture[str]) -> None:
         (["probe", "--beam"], ["--beam needs a value"]),
         (["probe", "--precision", "float23"], ['Did you mean "float32"?']),
         (["probe", "--threads", "0"], ["expected at least one thread, got 0"]),
-        (["probe", "--model.dropout", "0"], ["--model.dropout is a training setting"]),
         (["limited", "--max-words", "0"], ["greater than or equal to 1", "--> pellucid limited --max-words"]),
+        (["probe", "--model.dropout", "0"], ["unknown option: --model.dropout", "take settings with a dot"]),
         (["info"], ["FOLDER is missing"]),
         (["info", "a", "b"], ["unexpected argument b"]),
-        (["train", "probe", "--model.dropout"], ["setting model.dropout has no value"]),
+        (["train", "probe", "--model.dropout"], ["--model.dropout needs a value"]),
+        (["train", "probe", "--model.dropout", "--minutes", "1"], ["--model.dropout needs a value"]),
+        (["train", "probe", "--model.a.dropout", "1"], ["a setting consists of a section and a field"]),
+        (["train", "probe", "--minute", "1"], ["unknown option: --minute", "Did you mean --minutes?"]),
+        (
+            ["train", "probe", "--xyzzy"],
+            ["unknown option: --xyzzy", "lists its arguments and flags"],
+        ),
     ],
 )
 def test_a_usage_error_suggests_the_nearest_name(
@@ -156,6 +164,28 @@ def test_settings_reach_training_as_typed(capsys: pytest.CaptureFixture[str]) ->
     assert json.loads(capsys.readouterr().out) == {"training.learning_rate": "3e-4", "model.d_ff": "8"}
     assert app.main(["train", "probe", "a"]) == 0
     assert json.loads(capsys.readouterr().out) == {}
+
+
+@pytest.mark.parametrize(
+    ("tokens", "value"),
+    [
+        (["--a.b", "-1e-4"], "-1e-4"),
+        (["--a.b=--x"], "--x"),
+        (["--a.b="], ""),
+        (["--a.b=x=1\ny"], "x=1\ny"),
+        (["--a.b", "[1, 2]"], "[1, 2]"),
+    ],
+)
+def test_values_of_settings_are_not_interpreted(
+    tokens: list[str], value: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert app.main(["train", "probe", *tokens, "file"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"a.b": value}
+
+
+def test_a_misspelt_setting_is_left_to_the_recipe_that_knows_the_names(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.main(["train", "probe", "--training.learning-rate", "1"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"training.learning-rate": "1"}
 
 
 def test_help_fits_a_terminal_and_lists_the_commands(run_pellucid: Run) -> None:

@@ -3,7 +3,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from pellucid.training.recipe import load_recipe, setting_descriptions
+from pellucid.training.recipe import load_recipe, settings_of
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -18,4 +18,6 @@ def test_what_it_prints_is_the_same_recipe_again(run_pellucid: Run, tmp_path: Pa
 
 def test_json_has_every_setting(run_pellucid: Run) -> None:
     rows = json.loads(run_pellucid("train", "settings", "--json").stdout)
-    assert [row["name"] for row in rows] == list(setting_descriptions())
+    assert [row["name"] for row in rows] == list(settings_of())
+    values = {row["name"]: row["values"] for row in rows}
+    assert values["model.norm"] == "layernorm | rmsnorm"

@@ -53,14 +53,14 @@ def left(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.rglob("*")) if folder.exists() else []
 
 
-@pytest.mark.parametrize("work", ["examine", "_trained_tokenizers", "_write_ids", "fit_lexicon"])
+@pytest.mark.parametrize("work", ["examine", "_train_tokenizers", "_write_ids", "fit_lexicon"])
 def test_before_the_first_step_ctrl_c_breaks_off_at_once_and_keeps_nothing(
     train: Callable[..., int], stopped: Stopping, tmp_path: Path, capsys: Captured, work: str
 ) -> None:
     stopped(prepare_pairs, work)
     assert train() == 130
     said = capsys.readouterr().err.splitlines()[-1]
-    assert said == "Stopped before the first step: nothing is kept; the same command with --resume starts over."
+    assert said == "Stopped before the first step. Nothing is kept; to start over, run the same command with --resume."
     assert left(tmp_path / "model") == []
     assert train("--resume") == 0
 
@@ -73,7 +73,7 @@ def test_a_model_that_shall_be_replaced_outlives_a_stop_before_the_first_step(
     stopped(prepare_pairs, "fit_lexicon")
     assert train("--overwrite") == 130
     said = capsys.readouterr().err.splitlines()[-1]
-    assert f"nothing is kept and {tmp_path / 'model'} stays as it was; the same command starts over" in said
+    assert f"Nothing is kept, and {tmp_path / 'model'} is unchanged; to start over, run the same command again." in said
     assert (tmp_path / "model" / "model.safetensors").read_bytes() == before
     assert train("--overwrite") == 0
 
@@ -88,9 +88,9 @@ def test_ctrl_c_while_validating_waits_for_the_checkpoint(
     stopped(translation_task, "score_translations")
     assert train(*more) == 130
     said = capsys.readouterr().err.splitlines()
-    assert said.count("Stopping after this step, with a checkpoint; Ctrl-C once more stops at once.") == 1
-    how = "the same command without --overwrite and with --resume" if more else "the same command with --resume"
-    assert said[-1] == f"Stopped after step 2: the checkpoint of step 2 is kept, and {how} goes on from there."
+    assert said.count("Stopping after this step, with a checkpoint; press Ctrl-C again to stop at once.") == 1
+    how = "pass --resume instead of --overwrite" if more else "run the same command with --resume"
+    assert said[-1] == f"Stopped after step 2. The checkpoint of step 2 is kept; to continue, {how}."
     assert train("--resume") == 0
 
 
@@ -107,6 +107,6 @@ def test_a_second_ctrl_c_breaks_off_at_once_and_says_what_is_kept(
     monkeypatch.setattr(TranslationTask, "validation_loss", second_time)
     assert train() == 130
     said = capsys.readouterr().err.splitlines()[-1]
-    assert said == "Stopped: the checkpoint of step 3 is kept, and the same command with --resume goes on from there."
+    assert said == "Stopped. The checkpoint of step 3 is kept; to continue, run the same command with --resume."
     assert train("--resume") == 0
-    assert "Going on from step 3" in capsys.readouterr().err
+    assert "Continuing from step 3" in capsys.readouterr().err

@@ -48,7 +48,7 @@ def total(one: LanguageModelTask, batch_tokens: int) -> tuple[float, int]:
 @pytest.mark.parametrize("positions", ["rope", "learned", "sinusoidal", "alibi", "none"])
 def test_documents_that_share_a_window_lose_what_each_loses_alone(tmp_path: Path, positions: str) -> None:
     shared, alone = task(tmp_path, 64, positions), task(tmp_path, 32, positions)
-    windows = [len(one.prepared.train.windows(0).pieces) for one in (shared, alone)]
+    windows = [len(one.prepared.train.windows(0).chunks) for one in (shared, alone)]
     assert windows[0] < windows[1]
     (found, tokens), (expected, as_many) = total(shared, 640), total(alone, 32)
     assert tokens == as_many == sum(len(TOKENIZER.encode(text)) + 1 for text in TEXTS)

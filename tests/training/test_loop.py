@@ -8,7 +8,7 @@ from torch import nn
 
 from pellucid.training.clock import Clock
 from pellucid.training.config import TrainingConfig
-from pellucid.training.loop import Run
+from pellucid.training.run import Run
 from pellucid.training.state import TrainingState
 
 
@@ -33,7 +33,7 @@ def run(seconds: float, state: TrainingState, **settings: object) -> Run:
         task=cast(Any, None),
         micro_batch_tokens=1,
         clock=StoppedClock(seconds),
-        observer=cast(Any, None),
+        folder=cast(Any, None),
         state=state,
     )
 

@@ -14,7 +14,7 @@ from pellucid.corpus.documents import Document
 from pellucid.corpus.pairs import Location
 from pellucid.tokenizers import Tokenizer, TokenizerConfig, train_tokenizer
 from pellucid.training.document_dataset import DocumentDataset, TextBatch, write_documents
-from pellucid.training.packing import cut_into_pieces, pack
+from pellucid.training.packing import pack, split_into_chunks
 
 CPU = torch.device("cpu")
 LOCATION = Location("f", 1)
@@ -24,7 +24,7 @@ LOCATION = Location("f", 1)
 def test_every_token_is_read_once_and_only_what_does_not_fit_is_cut(lengths: list[int], room: int, epoch: int) -> None:
     counts = numpy.array(lengths) + 1
     starts = numpy.cumsum(counts) - counts
-    pieces = cut_into_pieces(starts, counts, room, 1, epoch)
+    pieces = split_into_chunks(starts, counts, room, 1, epoch)
     read = Counter(
         place
         for start, length in zip(pieces.starts.tolist(), pieces.lengths.tolist(), strict=True)
@@ -79,7 +79,7 @@ def on_disk(folder: Path, tokenizer: Tokenizer, documents: list[Document], conte
 
 def predicted(store: DocumentDataset, epoch: int) -> Counter[int]:
     windows = store.windows(epoch)
-    batch = store.batch(windows, range(len(windows.pieces)), CPU)
+    batch = store.batch(windows, range(len(windows.chunks)), CPU)
     return Counter(batch.targets.tolist())
 
 
@@ -113,7 +113,7 @@ def rows(batch: TextBatch, tokenizer: Tokenizer) -> list[str]:
 def test_a_token_sees_its_own_document_and_nothing_behind(tokenizer: Tokenizer, tmp_path: Path) -> None:
     store = on_disk(tmp_path, tokenizer, [Document("cat", LOCATION), Document("dog runs", LOCATION)], 32)
     batch = store.batch(store.windows(0), [0], CPU)
-    assert len(store.windows(0).pieces[0]) == 2
+    assert len(store.windows(0).chunks[0]) == 2
     places = batch.positions[0].tolist()
     border = places.index(0, 1)
     assert places == [*range(border), *range(len(places) - border)]
@@ -139,7 +139,7 @@ def test_only_the_completion_is_asked_for(tokenizer: Tokenizer, tmp_path: Path) 
 def test_a_batch_is_as_wide_as_its_longest_window(tokenizer: Tokenizer, tmp_path: Path) -> None:
     store = on_disk(tmp_path, tokenizer, [Document("cat", LOCATION), Document("the dog runs", LOCATION)], 16)
     windows = store.windows(0)
-    batch = store.batch(windows, range(len(windows.pieces)), CPU)
+    batch = store.batch(windows, range(len(windows.chunks)), CPU)
     assert batch.ids.shape == (2, len(tokenizer.encode("the dog runs")) + 1)
     assert batch.padded_size - batch.tokens == int((batch.ids == tokenizer.pad_id).sum())
     assert batch.target_tokens == batch.tokens  # each token read predicts one

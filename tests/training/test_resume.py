@@ -19,10 +19,9 @@ from pellucid.storage.checkpoints import Checkpoint, write_checkpoint
 from pellucid.storage.files import write_error
 from pellucid.storage.metrics import read_metrics
 from pellucid.storage.tensors import read_tensors
-from pellucid.training import prepare_pairs, run_folder
+from pellucid.training import loop, prepare_pairs, run_folder
 from pellucid.training.clock import Clock
-from pellucid.training.loop import Run
-from pellucid.training.run_folder import RunFolder
+from pellucid.training.run import Run
 from pellucid.training.state import Validation
 from pellucid.training.train_translator import train_translator
 
@@ -148,9 +147,9 @@ def _everything(folder: Path) -> dict[Path, bytes]:
 @pytest.mark.parametrize(
     ("length", "said", "more"),
     [
-        ({}, "24 steps done, 24 asked for", "--steps 48"),
-        ({"steps": 10}, "24 steps done, 10 asked for", "--steps 48"),
-        ({"minutes": 1e-4}, "minutes, 0.0001 asked for", "--minutes 2"),
+        ({}, "24 steps done of 24", "--steps 48"),
+        ({"steps": 10}, "24 steps done of 10", "--steps 48"),
+        ({"minutes": 1e-4}, "of 0.0001 minutes", "--minutes 2"),
     ],
 )
 def test_a_run_with_nothing_left_to_do_says_so_and_changes_nothing(
@@ -161,7 +160,7 @@ def test_a_run_with_nothing_left_to_do_says_so_and_changes_nothing(
     told: list[str] = []
     assert list(train_translator([], whole, resume=True, log=told.append, **length)) == []
     assert len(told) == 1
-    assert told[0].startswith("Nothing is left to do: 24 steps done")
+    assert told[0].startswith("Nothing left to do: 24 steps done")
     assert said in told[0]
     assert more in told[0]
     assert _everything(whole) == before
@@ -176,7 +175,7 @@ def test_killed_after_its_last_step_a_run_still_chooses_its_weights(
     (whole / "model.safetensors").unlink()
     told: list[str] = []
     assert list(train_translator([], whole, resume=True, log=told.append)) == []
-    assert "holds the" in told[-1]
+    assert "Saved the" in told[-1]
     _assert_same_run(uninterrupted[1], whole)
 
 
@@ -225,10 +224,10 @@ def test_another_recipe_is_refused_and_its_own_is_not(pairs_file: Callable[..., 
     list(train_translator([pairs_file(100)], model, steps=1, recipe=mine))
     assert list(train_translator([], model, resume=True, recipe=mine)) == []
     for recipe in ("tiny", "fast"):
-        with pytest.raises(UsageError, match=rf"begun with recipe .*mine\.toml, got {recipe}"):
+        with pytest.raises(UsageError, match=rf"started with recipe .*mine\.toml, got {recipe}"):
             train_translator([], model, steps=2, resume=True, recipe=recipe)
     mine.write_text(text.replace("1e-3", "2e-3"), encoding="utf-8")
-    with pytest.raises(UsageError, match=r"training\.learning_rate was 0\.001, is 0\.002") as caught:
+    with pytest.raises(UsageError, match=r"training\.learning_rate was 0\.001, is now 0\.002") as caught:
         train_translator([], model, steps=2, resume=True, recipe=mine)
     assert caught.value.where == (f"--recipe {mine}",)
     mine.write_text("seed = 3\n", encoding="utf-8")
@@ -238,18 +237,18 @@ def test_another_recipe_is_refused_and_its_own_is_not(pairs_file: Callable[..., 
 
 def test_a_named_recipe_is_remembered(uninterrupted: tuple[Path, Path]) -> None:
     assert list(train_translator([], uninterrupted[1], resume=True, recipe="fast")) == []
-    with pytest.raises(UsageError, match="begun with recipe fast, got tiny"):
+    with pytest.raises(UsageError, match="started with recipe fast, got tiny"):
         train_translator([], uninterrupted[1], steps=STEPS + 1, resume=True, recipe="tiny")
 
 
 def test_another_model_to_train_on_is_refused(uninterrupted: tuple[Path, Path], tmp_path: Path) -> None:
     source, whole = uninterrupted
-    with pytest.raises(UsageError, match="begun without --from"):
+    with pytest.raises(UsageError, match="started without --from"):
         train_translator([source], whole, steps=STEPS + 1, resume=True, start_from=whole)
     list(train_translator([source], tmp_path / "on", steps=1, start_from=whole))
     again: dict[str, Any] = {"steps": 2, "resume": True}
     assert list(train_translator([source], tmp_path / "on", start_from=whole, **again))
-    with pytest.raises(UsageError, match=f"begun from {whole}, got"):
+    with pytest.raises(UsageError, match=f"started from {whole}, got"):
         train_translator([source], tmp_path / "on", start_from=tmp_path / "on", **again)
     # Without a checkpoint it starts over, from the same model, whether that is named again or not.
     for checkpoint in (tmp_path / "on" / "checkpoints").glob("step-*"):
@@ -327,7 +326,7 @@ def test_damaged_ids_are_found_at_the_start_and_the_way_out_is_one(
     assert list(train_translator([source], tmp_path / "other", steps=1, start_from=whole))
 
 
-@pytest.mark.parametrize(("full_at", "then"), [(1, "starts over"), (2, "goes on from step 5")])
+@pytest.mark.parametrize(("full_at", "then"), [(1, "starts over"), (2, "continues from step 5")])
 def test_a_full_disk_says_how_the_begun_run_goes_on(
     pairs_file: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, full_at: int, then: str
 ) -> None:
@@ -342,7 +341,7 @@ def test_a_full_disk_says_how_the_begun_run_goes_on(
     source, model = pairs_file(100), tmp_path / "model"
     with pytest.raises(UserError, match="the disk is full") as caught:
         list(train_translator([source], model, steps=50, settings=SMALL))
-    assert caught.value.hint == f"Make room; the same command with `--resume` {then}."
+    assert caught.value.hint == f"Free some space; the same command with `--resume` {then}."
     monkeypatch.setattr(run_folder, "write_checkpoint", write_checkpoint)
     with pytest.raises(UserError) as refused:
         train_translator([source], model, steps=50, settings=SMALL)
@@ -409,14 +408,14 @@ def test_a_run_of_minutes_that_is_finished_stays_finished(
     """Half a second a look at the clock; the validation half-way takes the rest of the four minutes."""
     looks = iter(range(10**9))
     monkeypatch.setattr(Clock, "_now", lambda self: next(looks) / 2)
-    measure = RunFolder.validate
+    validate = run_folder.validate
 
-    def slow(self: RunFolder, run: Run) -> Validation | None:
+    def slow(run: Run) -> Validation | None:
         for _ in range(260):
             next(looks)
-        return measure(self, run)
+        return validate(run)
 
-    monkeypatch.setattr(RunFolder, "validate", slow)
+    monkeypatch.setattr(loop, "validate", slow)
     settings = {**SMALL, "training.validations": 2, "training.checkpoint_steps": 1000}
     steps = list(train_translator([pairs_file(100)], tmp_path / "model", minutes=4, settings=settings))
     assert [step.validation is not None for step in steps] == [False] * (len(steps) - 1) + [True]
@@ -431,5 +430,5 @@ def test_a_checkpoint_whose_state_is_another_s_is_a_user_s_error(
     path = whole / "checkpoints" / f"step-{STEPS:08d}" / "state.json"
     content = json.loads(path.read_text(encoding="utf-8")) | {"state": state}
     path.write_text(json.dumps(content), encoding="utf-8")
-    with pytest.raises(UserError, match="damaged, or of another model"):
+    with pytest.raises(UserError, match="damaged, or belongs to another model"):
         list(train_translator([], whole, steps=STEPS + 1, resume=True))

@@ -193,7 +193,7 @@ def test_a_text_shorter_than_the_context_is_learnt(tmp_path: Path) -> None:
     told: list[str] = []
     steps = trained(source, tmp_path / "model", steps=3, log=told.append)
     assert len(steps) == 3
-    assert any("none for validation: the text is too short for that" in line for line in told)
+    assert any("none for validation: the text is too short" in line for line in told)
     assert content(tmp_path / "model" / "report.json")["training"]["validation_losses"] == {}
 
 
@@ -232,7 +232,7 @@ def test_validation_text_can_be_given(text_file: TextFile, tmp_path: Path) -> No
 def test_a_ruinous_text_is_refused_with_its_line_and_the_mend(tmp_path: Path) -> None:
     source = tmp_path / "a.txt"
     source.write_bytes(b"fine\n\xff\n")
-    with pytest.raises(UserError, match="would ruin the model: not UTF-8") as caught:
+    with pytest.raises(UserError, match="training refused: not UTF-8") as caught:
         trained(source, tmp_path / "model", steps=2)
     assert caught.value.where == (f"{source}:2 encoding",)
     assert "--data.drop encoding" in caught.value.hint
@@ -247,7 +247,7 @@ def test_a_run_that_ends_in_its_warm_up_says_so(
     told: list[str] = []
     settings = {"training.warmup_steps": warmup}
     trained(text_file(), tmp_path / "model", steps=2, settings=settings, log=told.append)
-    said = "hardly begun to learn: 2 updates, and the learning rate rises for the first 3. Give more --steps"
+    said = "barely started to learn: the run ended at step 2 of a warm-up of 3 steps. Pass more --steps"
     assert any(said in line for line in told) is told_so
 
 
@@ -299,7 +299,7 @@ def test_two_compiled_steps_are_those_of_the_uncompiled_model(text_file: TextFil
 def test_what_is_left_open_is_chosen_by_the_text(text_file: TextFile, tmp_path: Path) -> None:
     told: list[str] = []
     settings = {name: value for name, value in SMALL_LM.items() if name != "model.max_positions"}
-    settings["training.adapt_translator"] = True
+    settings["training.adapt"] = True
     list(train_lm([text_file()], tmp_path / "model", recipe="tiny", steps=1, settings=settings, log=told.append))
     assert content(tmp_path / "model" / "config.json")["model"]["max_positions"] == 64
     assert any("max_positions 64" in line for line in told)
@@ -309,7 +309,7 @@ def test_a_run_whose_context_was_chosen_by_the_text_resumes_bit_for_bit(tmp_path
     source = tmp_path / "short.txt"
     source.write_text("".join(f"cat {number}.\n" for number in range(300)), encoding="utf-8")
     settings = {name: value for name, value in SMALL_LM.items() if name != "model.max_positions"}
-    settings["training.adapt_translator"] = True
+    settings["training.adapt"] = True
     for name in ("whole", "stopped"):
         run = train_lm([source], tmp_path / name, recipe="tiny", steps=STEPS, settings=settings)
         for step in run:

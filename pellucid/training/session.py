@@ -1,0 +1,162 @@
+"""The steps of a training session that every kind of model shares, in the order in which they happen.
+
+`train_translator` and `train_lm` put them together; a session begins a run, or continues it from the latest checkpoint,
+and ends with the run or with an interruption.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from pellucid.errors import UserError
+from pellucid.storage.model_folder import prepare_output, read_json, write_json
+from pellucid.training.clock import Clock
+from pellucid.training.compiling import check_compiler
+from pellucid.training.loop import train
+from pellucid.training.memory_fit import check_fits, fit_micro_batch
+from pellucid.training.optimizer import WeightAverage, adamw
+from pellucid.training.precision import training_dtype
+from pellucid.training.pretrained_embeddings import load_vectors
+from pellucid.training.recipe import AnyRecipe, Recipe
+from pellucid.training.request import RunSpec
+from pellucid.training.run import Run
+from pellucid.training.run_folder import explain_finished_run, is_finished, restore_run, save_best_weights
+from pellucid.training.state import Step
+from pellucid.training.task import Task
+
+__all__ = [
+    "begin_session",
+    "build_run",
+    "check_spec",
+    "continue_folder",
+    "continue_run",
+    "data_folder",
+    "fit_memory",
+    "replace_folder",
+    "report_unread_files",
+    "staging_folder",
+    "train_to_end",
+]
+
+
+def check_spec(spec: RunSpec[AnyRecipe]) -> None:
+    """Reject what can be rejected before the text is read: vectors, sizes and a missing compiler."""
+    recipe = spec.recipe
+    if recipe.model.embeddings is not None and spec.checkpoint is None:
+        load_vectors(recipe.model.embeddings, recipe.model.d_model)
+    vocab_size = recipe.tokenizer.vocab_size or 0
+    check_fits(recipe.model, (vocab_size, vocab_size), recipe.training.average_decay is not None, spec.device)
+    if recipe.training.compile:
+        check_compiler(spec.device)
+
+
+def begin_session(spec: RunSpec[AnyRecipe]) -> Clock:
+    """Seed PyTorch and start the clock of the run."""
+    torch.manual_seed(spec.recipe.training.seed)
+    if spec.request.resume and spec.checkpoint is None:
+        spec.log(f"{spec.folder} has no checkpoint: starting over")
+    return Clock(spec.recipe.training.clock)
+
+
+def staging_folder(spec: RunSpec[AnyRecipe]) -> Path:
+    """Where the text is prepared: beside what is in the folder, which stays if the text is rejected."""
+    return spec.folder / ".prepared"
+
+
+def data_folder(spec: RunSpec[AnyRecipe]) -> Path:
+    """Where the prepared text is kept during the run."""
+    return spec.folder / "checkpoints" / "data"
+
+
+def replace_folder(spec: RunSpec[AnyRecipe]) -> None:
+    """Remove an earlier model from the folder, and move the prepared text to its place."""
+    prepare_output(spec.folder, resume=False, overwrite=spec.request.overwrite or spec.request.resume)
+    data_folder(spec).parent.mkdir(exist_ok=True)
+    staging_folder(spec).rename(data_folder(spec))
+
+
+def continue_folder(spec: RunSpec[AnyRecipe]) -> None:
+    """Make the folder of a begun run ready: remove files that were half written."""
+    prepare_output(spec.folder, resume=True, overwrite=False)
+
+
+def report_unread_files(spec: RunSpec[AnyRecipe], report: Mapping[str, Any]) -> None:
+    """Tell which files a resumed run does not read, because it keeps the text that it began with."""
+    other = [str(source) for source in spec.request.sources if str(source) not in report["files"]]
+    other += [str(file) for file in spec.request.valid if str(file) not in report["validation"].get("files", ())]
+    if other:
+        spec.log(f"The run keeps the text that it began with; not read: {', '.join(other)}")
+
+
+def build_run(spec: RunSpec[AnyRecipe], recipe: AnyRecipe, model: nn.Module, task: Task[Any], clock: Clock) -> Run:
+    """Create a run with a fresh optimizer and, if the recipe asks for one, a weight average."""
+    training = recipe.training
+    return Run(
+        config=training,
+        model=model,
+        optimizer=adamw(model, training),
+        average=None if training.average_decay is None else WeightAverage(model, training.average_decay),
+        task=task,
+        micro_batch_tokens=training.micro_batch_tokens or training.batch_tokens,
+        clock=clock,
+        folder=spec.folder,
+    )
+
+
+def continue_run(run: Run, spec: RunSpec[AnyRecipe]) -> bool:
+    """Restore a run from its checkpoint; return whether anything is left to do."""
+    assert spec.checkpoint is not None
+    restore_run(run, spec.checkpoint)
+    spec.log(explain_finished_run(run) if run.is_over() else f"Continuing from step {run.state.step:,}")
+    return not (run.is_over() and is_finished(run))
+
+
+def fit_memory(run: Run, recipe: Recipe, longest: int) -> None:
+    """Fit the micro-batch to free memory unless it is given, and record it with the recipe for a resume.
+
+    Args:
+        longest: longest sequence in tokens.
+    """
+    config = read_json(run.folder / "config.json")
+    training, device = recipe.training, next(run.model.parameters()).device
+    if training.micro_batch_tokens is None:
+        run.micro_batch_tokens = int(
+            config.get("micro_batch_tokens")
+            or fit_micro_batch(
+                recipe.model, training.batch_tokens, longest, training_dtype(training.precision, device), device
+            )
+        )
+    recorded = {"recipe": recipe.model_dump(), "micro_batch_tokens": run.micro_batch_tokens}
+    write_json(run.folder / "config.json", config | recorded)
+
+
+def train_to_end(run: Run, spec: RunSpec[AnyRecipe]) -> Iterator[Step]:
+    """Train, save the best weights, and tell the user about them.
+
+    Raises:
+        UserError: if the time was over before the first step.
+    """
+    preparation_seconds = run.clock.seconds() if spec.checkpoint is None else 0.0
+    yield from train(run)
+    if not run.state.step:
+        raise UserError(
+            f"the time was over before the first step: preparing the text took {run.clock.seconds():.0f} s",
+            where=f"training.minutes {run.config.minutes}",
+            hint="Pass more --minutes, or a number of --steps; the same command with --resume then starts over.",
+        )
+    spec.log(save_best_weights(run))
+    _warn_of_short_run(run, spec, preparation_seconds)
+
+
+def _warn_of_short_run(run: Run, spec: RunSpec[AnyRecipe], preparation_seconds: float) -> None:
+    """Warn if the run ended while its learning rate was still warming up, and tell where its time went."""
+    steps, warmup, minutes = run.state.step, run.config.warmup_steps, run.config.minutes
+    if steps >= warmup:
+        return
+    line = f"The model has barely started to learn: the run ended at step {steps:,} of a warm-up of {warmup:,} steps"
+    if minutes is not None and preparation_seconds >= 1:
+        line += f"; preparing the text took {preparation_seconds:.0f} s of the time"
+    spec.log(f"{line}. Pass more {'--steps' if minutes is None else '--minutes'}")
