@@ -1,23 +1,23 @@
-"""Fill in what the chapters of docs/guide take from the claims lab, and check nothing else.
+"""Insert results of the claims lab into the chapters of docs/guide.
 
 `python docs/make_guide.py` writes the files; a test fails when one is out of date. Between the marks
 
     <!-- lab E1 E9 figure E9 -->
     <!-- /lab -->
 
-stands what `pellucid claims run E1 E9` printed in the run that docs/claims reports, and the figure of E9. A link to a
-claim, `[E1 holds](../claims/README.md#e1)`, names its verdict. Claims that nothing is known of without files of one's
-own are shown with `--data folder`.
+it inserts the output of `pellucid claims run E1 E9` from the run that docs/claims reports, and the figure of E9. A link
+to a claim, `[E1 holds](../claims/README.md#e1)`, states its verdict. Claims that need the user's own files are shown
+with `--data folder`.
 """
 
 import re
 from pathlib import Path
 
-from make_claims import figures_folder, known, page_name
+from make_claims import figures_folder, page_name, stored_outcomes
 
-from pellucid.claims.bilingual import Language
 from pellucid.claims.lab import Outcome
-from pellucid.claims.report import VERDICTS, terminal_lines
+from pellucid.claims.report import terminal_lines, verdict_text
+from pellucid.claims.texts import Language
 
 __all__ = ["FOLDER", "language_of", "render"]
 
@@ -28,18 +28,18 @@ _LINK = re.compile(r"\[([EMPASHRKT]\d+)\b[^\]]*\](?:\([^)]*\))?")
 
 
 def language_of(chapter: Path) -> Language:
-    """Return the language of a chapter, which its name tells."""
+    """Read the language of a chapter off its file name."""
     return "zh" if chapter.name.endswith(".zh.md") else "en"
 
 
 def render(text: str, language: Language, outcomes: dict[str, Outcome]) -> str:
-    """Return a chapter with its blocks and links filled in."""
+    """Fill in the blocks and links of a chapter."""
     text = _LINK.sub(lambda found: _link(found[1], language, outcomes), text)
     return _BLOCK.sub(lambda found: _block(found[1], language, outcomes), text)
 
 
 def _link(name: str, language: Language, outcomes: dict[str, Outcome]) -> str:
-    verdict = VERDICTS[outcomes[name].verdict if name in outcomes else "not-run"].of(language)
+    verdict = verdict_text(outcomes[name].verdict if name in outcomes else "not-run", language)
     return f"[{name} {verdict}](../claims/{page_name(language)}#{name.lower()})"
 
 
@@ -50,20 +50,20 @@ def _block(asked: str, language: Language, outcomes: dict[str, Outcome]) -> str:
     lines = [command + (" --lang zh" if language == "zh" else "")]
     for name in ids:
         lines += terminal_lines(outcomes[name], language) if name in outcomes else []
-    told = ["<!-- lab " + asked + " -->", "```console", *lines, "```"]
+    parts = ["<!-- lab " + asked + " -->", "```console", *lines, "```"]
     for name in figures:
         if name in outcomes and outcomes[name].evidence is not None:
-            told += ["", f"![{name}](../claims/{figures_folder(language)}/{name}.svg)"]
-    return "\n".join([*told, "<!-- /lab -->"])
+            parts += ["", f"![{name}](../claims/{figures_folder(language)}/{name}.svg)"]
+    return "\n".join([*parts, "<!-- /lab -->"])
 
 
 def _quick(ids: list[str], outcomes: dict[str, Outcome]) -> bool:
-    return any(outcomes[name].shrunken for name in ids if name in outcomes)
+    return any(outcomes[name].shortened for name in ids if name in outcomes)
 
 
 def main() -> None:
     """Write all chapters."""
-    outcomes = known()
+    outcomes = stored_outcomes()
     for chapter in sorted(FOLDER.glob("*.md")):
         text = chapter.read_text(encoding="utf-8")
         chapter.write_text(render(text, language_of(chapter), outcomes), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The claims lab: what explainers say about these models, each statement an experiment with a verdict."""
+"""The claims lab: common statements about these models, each tested by an experiment that gives a verdict."""
 
 from typing import TYPE_CHECKING
 
@@ -6,13 +6,12 @@ from pellucid.lazy import lazy_names
 
 if TYPE_CHECKING:
     from pellucid.claims.catalogue import all_claims, find_claims
-    from pellucid.claims.claim import Budget, Claim, Effort
+    from pellucid.claims.claim import Claim, Effort, Setup
     from pellucid.claims.evidence import Estimate, Evidence, Figure, MissingData
     from pellucid.claims.lab import Outcome, run_claim, run_claims
     from pellucid.claims.rules import Criterion, Rule, Verdict
 
 __all__ = [
-    "Budget",
     "Claim",
     "Criterion",
     "Effort",
@@ -22,6 +21,7 @@ __all__ = [
     "MissingData",
     "Outcome",
     "Rule",
+    "Setup",
     "Verdict",
     "all_claims",
     "find_claims",
@@ -32,7 +32,6 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "Budget": "claim",
         "Claim": "claim",
         "Criterion": "rules",
         "Effort": "claim",
@@ -42,6 +41,7 @@ __getattr__, __dir__ = lazy_names(
         "MissingData": "evidence",
         "Outcome": "lab",
         "Rule": "rules",
+        "Setup": "claim",
         "Verdict": "rules",
         "all_claims": "catalogue",
         "find_claims": "catalogue",

@@ -1,4 +1,4 @@
-"""What an experiment sees of a model: every number of a forward pass, by the name of its tap."""
+"""The activations of a forward pass, by the names of their taps."""
 
 from torch import Tensor
 
@@ -6,9 +6,9 @@ __all__ = ["Activations"]
 
 
 class Activations(dict[str, Tensor]):
-    """A tap that keeps what it is shown and changes nothing: `model(ids, activations := Activations())`, then `activations[name]`."""
+    """A tap that records activations and changes nothing: `model(ids, activations := Activations())`."""
 
     def __call__(self, name: str, x: Tensor) -> Tensor:
-        """Keep `x` under its name and return it."""
+        """Record `x` under its name."""
         self[name] = x
         return x

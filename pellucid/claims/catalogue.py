@@ -5,31 +5,30 @@ from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
-from pellucid.claims.bilingual import Text
 from pellucid.claims.claim import Claim
 from pellucid.errors import UsageError, did_you_mean
 
 __all__ = ["TOPICS", "all_claims", "find_claims", "topic_of"]
 
 TOPICS = {
-    "E": ("words", Text("Words as vectors", "词作为向量")),
-    "M": ("matrices", Text("Matrices as changes of space", "矩阵作为空间变换")),
-    "P": ("positions", Text("Position", "位置")),
-    "A": ("attention", Text("Attention", "注意力")),
-    "S": ("scaling", Text("Scaling", "缩放")),
-    "H": ("heads", Text("Heads", "多头")),
-    "R": ("residual", Text("Residual", "残差")),
-    "K": ("masks", Text("Masks", "掩码")),
-    "T": ("training", Text("Training and generating", "训练与生成")),
+    "E": "words",
+    "M": "matrices",
+    "P": "positions",
+    "A": "attention",
+    "S": "scaling",
+    "H": "heads",
+    "R": "residual",
+    "K": "masks",
+    "T": "training",
 }
-"""Letter of an id → folder of its claims, and what they are about."""
+"""Letter of a topic → folder of its claims."""
 
 
 @cache
 def all_claims() -> tuple[Claim, ...]:
-    """Return every claim, by topic and number: each module of a topic's folder that begins with its letter has one."""
+    """List every claim by topic and number: each module of a topic's folder that begins with its letter has one."""
     found = []
-    for letter, (folder, _) in TOPICS.items():
+    for letter, folder in TOPICS.items():
         package = import_module(f"pellucid.claims.{folder}")
         names = [module.name for module in iter_modules(package.__path__) if module.name.startswith(letter.lower())]
         claims = [import_module(f"{package.__name__}.{name}").CLAIM for name in names]
@@ -38,10 +37,10 @@ def all_claims() -> tuple[Claim, ...]:
 
 
 def find_claims(ids: Iterable[str]) -> tuple[Claim, ...]:
-    """Return the claims of these ids, a letter alone standing for its topic; all claims for none, each once.
+    """Find claims by id, each once; a letter stands for its topic, and no id at all for every claim.
 
     Raises:
-        UsageError: for an id that there is not, with the nearest right one.
+        UsageError: for an unknown id, naming the most similar one.
     """
     claims = {claim.id: claim for claim in all_claims()}
     chosen: dict[str, Claim] = {}
@@ -53,8 +52,9 @@ def find_claims(ids: Iterable[str]) -> tuple[Claim, ...]:
             chosen[name] = claims[name]
         else:
             raise UsageError(
-                f"there is no claim {given}",
-                hint=did_you_mean(name, claims, "`pellucid claims list` lists them."),
+                f"unknown claim {given}",
+                where="claims run",
+                hint=did_you_mean(name, claims, "Run `pellucid claims list` to see all claims."),
             )
     return tuple(chosen.values()) or tuple(claims.values())
 

@@ -1,14 +1,12 @@
-"""The figure of an experiment as a Vega-Lite definition, for page, notebook, SVG and server alike."""
+"""The figure of an experiment as a Vega-Lite definition, which serves page, notebook and SVG."""
 
 import re
 from typing import Any
 from unicodedata import east_asian_width
 
-from pellucid.claims.bilingual import Language
 from pellucid.claims.evidence import Evidence, Figure, Record, finite
-from pellucid.claims.names import name_of
 from pellucid.claims.rules import Verdict
-from pellucid.claims.table_words import word_of
+from pellucid.claims.texts import ClaimTexts, Language
 
 __all__ = ["COLOURS", "specification", "svg"]
 
@@ -20,20 +18,22 @@ COLOURS: dict[Verdict, str] = {  # Okabe & Ito 2008: told apart by colour-blind 
     "not-run": "#767676",
 }
 _FONTS = "'Noto Sans','Helvetica Neue',Arial,'Noto Sans CJK SC','PingFang SC','Microsoft YaHei',sans-serif"
-_LABELLED = 12  # so many bars have their number written above them
-_WIDTH, _WIDTH_OF_PARTS, _ROOM = 420, 240, 560  # of a figure, of each of several side by side, and of all of those
-_TINY = 1e-4  # below, an axis is written in powers of ten
-_SPREAD = ("low", "high")  # columns of a record that hold the interval of its y
+_LABELLED = 12  # up to this many bars have their number written above them
+_WIDTH, _WIDTH_OF_PARTS, _ROOM = 420, 240, 560  # pixels: one figure, each of several side by side, and all of those
+_TINY = 1e-4  # below this, an axis is labelled in powers of ten
+_SPREAD = ("low", "high")  # columns that hold the interval of y
 
 
-def specification(evidence: Evidence, language: Language) -> dict[str, Any]:
-    """Return the Vega-Lite definition of an experiment's figure, with its data and with texts in one language."""
+def specification(evidence: Evidence, texts: ClaimTexts, language: Language) -> dict[str, Any]:
+    """Build the Vega-Lite definition of an experiment's figure, with its data and with texts in one language."""
     import altair
 
     figure = evidence.figure
-    rows = [_plain(record, language) for record in evidence.records]
+    rows = [_row(record, texts, language) for record in evidence.records]
     base: Any = altair.Chart(altair.InlineData(values=rows))
-    encoding = _encoding(figure, rows, language)
+    columns = [name for name in (figure.x, figure.y, figure.colour, figure.column) if name]
+    titles = {name: texts.name(name, language) for name in columns}
+    encoding = _encoding(figure, rows, titles)
     marks = {
         "line": lambda: base.mark_line(point=True),
         "bar": base.mark_bar,
@@ -47,29 +47,29 @@ def specification(evidence: Evidence, language: Language) -> dict[str, Any]:
         chart = altair.layer(chart, _labels(base, figure, encoding))
     chart = chart.properties(width=_width(figure, rows), height=240)
     if figure.column:
-        chart = chart.facet(column=altair.Column(f"{figure.column}:N", title=_title(figure, figure.column, language)))
+        chart = chart.facet(column=altair.Column(f"{figure.column}:N", title=titles[figure.column]))
     drawn: dict[str, Any] = chart.configure(font=_FONTS).to_dict()
     return drawn
 
 
 def _width(figure: Figure, rows: list[dict[str, Any]]) -> int:
-    """Return how wide each part is, so that all parts and the legend fit on a page."""
+    """Compute the width of each part, so that all parts and the legend fit on a page."""
     if not figure.column:
         return _WIDTH
     return min(_WIDTH_OF_PARTS, _ROOM // max(1, len({str(row.get(figure.column)) for row in rows})))
 
 
 def svg(definition: dict[str, Any]) -> str:
-    """Return a Vega-Lite definition drawn.
+    """Render a Vega-Lite definition as SVG.
 
-    Labels for screen readers, one for each mark, are left out: nobody reads them in a picture, and they are half of it.
+    The screen-reader label of each mark is left out: nobody reads it in a picture, and the labels are half of the file.
     """
     import vl_convert
 
     return re.sub(r' (role|aria-[a-z]+)="[^"]*"', "", vl_convert.vegalite_to_svg(definition))
 
 
-def _encoding(figure: Figure, rows: list[dict[str, Any]], language: Language) -> dict[str, Any]:
+def _encoding(figure: Figure, rows: list[dict[str, Any]], titles: dict[str, str]) -> dict[str, Any]:
     import altair
 
     cells = figure.mark in {"bar", "heat"}
@@ -77,25 +77,20 @@ def _encoding(figure: Figure, rows: list[dict[str, Any]], language: Language) ->
     y_kind = "N" if figure.mark == "heat" else "Q"
     x_scale = altair.Scale(type="log") if figure.log_x else altair.Scale(zero=False)
     y_scale = altair.Scale(type="log") if figure.log_y else altair.Scale(zero=figure.mark == "bar")
-    names = [name for name in (figure.x, figure.y, figure.colour, figure.column) if name]
     encoding: dict[str, Any] = {
-        "x": altair.X(f"{figure.x}:N", title=_title(figure, figure.x, language), sort=None, axis=_axis(figure, rows))
+        "x": altair.X(f"{figure.x}:N", title=titles[figure.x], sort=None, axis=_axis(figure, rows))
         if x_kind == "N"
-        else altair.X(
-            f"{figure.x}:Q", title=_title(figure, figure.x, language), scale=x_scale, axis=_counts(figure, rows)
-        ),
-        "y": altair.Y(f"{figure.y}:N", title=_title(figure, figure.y, language), sort=None)
+        else altair.X(f"{figure.x}:Q", title=titles[figure.x], scale=x_scale, axis=_counts(figure, rows)),
+        "y": altair.Y(f"{figure.y}:N", title=titles[figure.y], sort=None)
         if y_kind == "N"
-        else altair.Y(
-            f"{figure.y}:Q", title=_title(figure, figure.y, language), scale=y_scale, axis=_amounts(figure, rows)
-        ),
+        else altair.Y(f"{figure.y}:Q", title=titles[figure.y], scale=y_scale, axis=_amounts(figure, rows)),
         "tooltip": [
-            altair.Tooltip(f"{name}:{'N' if _is_text(rows, name) else 'Q'}", title=_title(figure, name, language))
-            for name in names
+            altair.Tooltip(f"{name}:{'N' if _is_text(rows, name) else 'Q'}", title=title)
+            for name, title in titles.items()
         ],
     }
     if figure.colour:
-        title = _title(figure, figure.colour, language)
+        title = titles[figure.colour]
         if figure.mark == "heat":
             encoding["color"] = altair.Color(f"{figure.colour}:Q", title=title, scale=altair.Scale(scheme="blues"))
         else:
@@ -117,7 +112,7 @@ def _intervals(base: Any, figure: Figure, encoding: dict[str, Any]) -> Any:
 
 
 def _labels(base: Any, figure: Figure, encoding: dict[str, Any]) -> Any:
-    """Return the numbers above the bars, so that bars of no height are seen to be 0."""
+    """Write the numbers above the bars, so that bars of no height are visibly 0."""
     import altair
 
     kept = {name: encoding[name] for name in ("x", "y", "xOffset") if name in encoding}
@@ -125,7 +120,7 @@ def _labels(base: Any, figure: Figure, encoding: dict[str, Any]) -> Any:
 
 
 def _axis(figure: Figure, rows: list[dict[str, Any]]) -> Any:
-    """Return an axis of words that lie flat where there is room, and aslant where there is not."""
+    """Build an axis of words, horizontal if there is room and slanted otherwise."""
     import altair
 
     words = {str(row.get(figure.x)) for row in rows}
@@ -135,7 +130,7 @@ def _axis(figure: Figure, rows: list[dict[str, Any]]) -> Any:
 
 
 def _counts(figure: Figure, rows: list[dict[str, Any]]) -> Any:
-    """Return an axis with a tick at each whole number, where there are only a few."""
+    """Build an axis with a tick at each integer, if there are only a few."""
     import altair
 
     values = sorted({row[figure.x] for row in rows if row[figure.x] is not None})
@@ -145,23 +140,19 @@ def _counts(figure: Figure, rows: list[dict[str, Any]]) -> Any:
 
 
 def _amounts(figure: Figure, rows: list[dict[str, Any]]) -> Any:
-    """Return an axis of numbers; with powers of ten where all are so small that their zeros would fill the margin."""
+    """Build an axis of numbers, in powers of ten if all are so small that their zeros would fill the margin."""
     import altair
 
     largest = max((abs(row[figure.y]) for row in rows if row[figure.y] is not None), default=0)
     return altair.Axis(format=".2~e") if 0 < largest < _TINY else altair.Axis()
 
 
-def _title(figure: Figure, name: str, language: Language) -> str:
-    return figure.titles[name].of(language) if name in figure.titles else name_of(name, language)
-
-
 def _is_text(rows: list[dict[str, Any]], name: str) -> bool:
     return any(isinstance(row.get(name), str) for row in rows)
 
 
-def _plain(record: Record, language: Language) -> dict[str, Any]:
-    """Return a row for JSON: what is not finite is left empty, words are in the language."""
+def _row(record: Record, texts: ClaimTexts, language: Language) -> dict[str, Any]:
+    """Prepare a row for JSON: non-finite numbers are left empty, words are translated."""
     return {
-        name: word_of(value, language) if isinstance(value, str) else finite(value) for name, value in record.items()
+        name: texts.word(value, language) if isinstance(value, str) else finite(value) for name, value in record.items()
     }

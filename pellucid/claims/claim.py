@@ -1,30 +1,31 @@
-"""A statement, how it is measured, and how the verdict follows."""
+"""A claim: a statement, the experiment that tests it, and the rule that turns numbers into a verdict."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pellucid.claims.bilingual import Text
 from pellucid.claims.evidence import Evidence
 from pellucid.claims.rules import Rule
+from pellucid.claims.texts import ClaimTexts
 
-__all__ = ["EXACT", "FIRST_SEED", "Budget", "Claim", "Effort"]
+__all__ = ["EXACT", "FIRST_SEED", "Claim", "Effort", "Setup"]
 
 FIRST_SEED = 2_001
-"""Of every run unless another is asked for. Rules were fixed, and some of them changed, on the results of seeds from 1
-on (docs/decisions/0014-the-claims-lab.md); from here on none had been drawn then."""
+"""The default first seed. Rules were fixed, and some of them changed, on the results of seeds from 1 on
+(docs/decisions/0014-the-claims-lab.md); from this one on, none had been drawn by then."""
 
 
 @dataclass(frozen=True)
-class Budget:
-    """What an experiment may spend.
+class Setup:
+    """How an experiment is run: what it may spend, and where its random numbers start.
 
     Attributes:
-        seeds: how often it is done anew, where chance plays.
-        steps: updates of each training; 0 where nothing is trained.
-        size: how much data, in the unit that the claim's `measured` names; 0 where there is nothing to choose.
-        skip: how many seeds are passed over, because a rule was changed after they had been seen.
+        seeds: number of repetitions, each with its own seed.
+        steps: updates of each training; 0 if nothing is trained.
+        size: amount of data, in the unit that the claim's `measured` names; 0 if there is nothing to choose.
+        skip: seeds to pass over, because a rule was changed after they had been seen.
+        seed: the first seed.
         data: folder with the user's own files; see `pellucid.claims.user_data`.
     """
 
@@ -32,28 +33,29 @@ class Budget:
     steps: int = 0
     size: int = 0
     skip: int = 0
+    seed: int = FIRST_SEED
     data: Path | None = None
 
-    def every_seed(self, seed: int) -> Iterator[int]:
-        """Yield as many seeds as there are, from `seed` on, or from behind those that are passed over."""
-        first = seed + self.skip
+    def every_seed(self) -> Iterator[int]:
+        """Count through the seeds."""
+        first = self.seed + self.skip
         yield from range(first, first + self.seeds)
 
 
 @dataclass(frozen=True)
 class Effort:
-    """The budgets of a claim, fixed before it runs: shrunken for the quick lab, and whole."""
+    """What a claim may spend, fixed before it runs: shortened for the quick lab, and in full."""
 
-    quick: Budget
-    full: Budget
+    quick: Setup
+    full: Setup
 
-    def budget(self, *, quick: bool, data: Path | None) -> Budget:
-        """Return one of the two, with the user's data."""
-        return replace(self.quick if quick else self.full, data=data)
+    def setup(self, *, quick: bool, seed: int, data: Path | None) -> Setup:
+        """Choose one of the two, for a seed and the user's data."""
+        return replace(self.quick if quick else self.full, seed=seed, data=data)
 
 
-EXACT = Effort(Budget(), Budget())
-"""Of claims in which nothing is trained and nothing can be shrunken."""
+EXACT = Effort(Setup(), Setup())
+"""For experiments that train nothing and that nothing could shorten."""
 
 
 @dataclass(frozen=True)
@@ -61,26 +63,26 @@ class Claim:
     """A statement as explainers make it, and its experiment.
 
     Attributes:
-        id: a letter for the topic, and a number.
-        statement: one sentence.
-        equation: in Unicode.
-        measured: what the experiment does.
+        texts: all that is said about it.
         rule: how the verdict follows; fixed before the run.
-        reading: what it means, with what the literature says; true whatever the verdict.
-        sources: author, year, title or place.
-        run: the experiment: a budget and a seed to what was measured.
-        effort: its budgets.
+        experiment: takes the measurements.
+        effort: what the experiment may spend.
     """
 
-    id: str
-    statement: Text
-    equation: str
-    measured: Text
+    texts: ClaimTexts
     rule: Rule
-    reading: Text
-    sources: tuple[str, ...]
-    run: Callable[[Budget, int], Evidence]
+    experiment: Callable[[Setup], Evidence]
     effort: Effort = EXACT
+
+    def __post_init__(self) -> None:
+        numbers = {criterion.number for criterion in self.rule.all_criteria}
+        assert numbers == set(self.texts.reasons), f"{self.id}: each criterion needs a reason, and no other number one"
+        assert bool(self.rule.outside) == (self.texts.condition is not None), f"{self.id}: a condition has two sides"
+
+    @property
+    def id(self) -> str:
+        """The letter of the topic and a number."""
+        return self.texts.id
 
     @property
     def trains(self) -> bool:
@@ -88,10 +90,10 @@ class Claim:
         return self.effort.full.steps > 0
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what `pellucid claims list --json` says of it."""
+        """Convert to the JSON of `pellucid claims list --json`."""
         return {
             "id": self.id,
-            "statement": self.statement.as_dict(),
-            "equation": self.equation,
-            "sources": list(self.sources),
+            "statement": self.texts.statement.as_dict(),
+            "equation": self.texts.equation,
+            "sources": list(self.texts.sources),
         }

@@ -1,4 +1,4 @@
-"""A language model that is told in words what to do, trained once on instructions of the demo language."""
+"""A language model that follows instructions, trained once on the demo language."""
 
 import tempfile
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ __all__ = ["InstructedModel", "continued", "demo_language_model"]
 
 
 class InstructedModel(NamedTuple):
-    """A language model and the sentences that its instructions were made from."""
+    """A language model and the sentences its instructions were made from."""
 
     model: LanguageModel
     data: DemoData
@@ -24,9 +24,9 @@ class InstructedModel(NamedTuple):
 
 @lru_cache(maxsize=16)
 def demo_language_model(steps: int, seed: int) -> InstructedModel:
-    """Return a language model of Llama's parts, on the pairs that `demo_translator` is trained on.
+    """Train a Llama-like language model on the pairs that `demo_translator` is trained on.
 
-    It is as wide as that translator and has about as many parameters.
+    It has the width of that translator and about as many parameters.
 
     Args:
         steps: updates of 1,024 tokens.
@@ -50,5 +50,5 @@ def demo_language_model(steps: int, seed: int) -> InstructedModel:
 
 
 def continued(model: LanguageModel, prompts: Sequence[str], tokens: int = 40) -> list[str]:
-    """Return the most probable continuation of each prompt."""
+    """Continue each prompt greedily."""
     return [found.text for found in model.generate(list(prompts), temperature=0, tokens=tokens)]

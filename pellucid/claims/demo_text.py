@@ -1,11 +1,11 @@
-"""Text of the demo language for experiments, and word vectors of it, each made once."""
+"""Text of the demo language for experiments, and word vectors of it, each computed once."""
 
 from functools import lru_cache
 
 import torch
 from torch import Tensor
 
-from pellucid.claims.bilingual import Language
+from pellucid.claims.texts import Language
 from pellucid.demo.language import DemoPair, all_combinations, generate
 from pellucid.demo.lexicon import ADJECTIVES, NOUNS
 from pellucid.word_vectors import WordVectors
@@ -15,12 +15,12 @@ __all__ = ["classes", "demo_pairs", "demo_sentences", "demo_vectors", "noun_uses
 
 @lru_cache(maxsize=16)
 def demo_pairs(count: int, seed: int) -> tuple[DemoPair, ...]:
-    """Return sentence pairs of the demo language."""
+    """Generate sentence pairs of the demo language."""
     return tuple(generate(count, seed))
 
 
 def demo_sentences(language: Language, count: int, seed: int) -> list[list[str]]:
-    """Return sentences of one side, as lists of words without marks, English in small letters."""
+    """Generate sentences of one side as lists of words without punctuation, English in lower case."""
     sides = (pair.source_words if language == "zh" else pair.target_words for pair in demo_pairs(count, seed))
     return [[word.lower() for word in words if any(letter.isalnum() for letter in word)] for words in sides]
 
@@ -36,16 +36,16 @@ def demo_vectors(
     model: str = "skip-gram",
     objective: str = "negative-sampling",
 ) -> WordVectors:
-    """Return vectors of the words that stand in at least five of some sentences of one side."""
+    """Train vectors of the words that occur at least five times in sentences of one side."""
     return WordVectors.train(
         demo_sentences(language, count, seed),
-        dim=dim, epochs=epochs, model=model, objective=objective, window=3, sample=0.0, min_count=5, seed=seed, threads=1,
-        learning_rate=0.05,
+        dim=dim, epochs=epochs, model=model, objective=objective, window=3, sample=0.0, min_count=5, seed=seed,
+        threads=1, learning_rate=0.05,
     )  # fmt: skip
 
 
 def classes() -> dict[str, str]:
-    """Return the class of each Chinese word that has only one: noun or adjective."""
+    """Look up the class of each unambiguous Chinese word: noun or adjective."""
     nouns, adjectives = {noun.zh for noun in NOUNS}, {adjective.zh for adjective in ADJECTIVES}
     both = nouns & adjectives
     return {
@@ -55,7 +55,7 @@ def classes() -> dict[str, str]:
 
 
 def noun_uses() -> dict[str, frozenset[str]]:
-    """Return, for each Chinese noun, the verbs and adjectives that the language lets stand with it."""
+    """List the verbs and adjectives that each Chinese noun may occur with."""
     uses: dict[str, set[str]] = {}
     for word, noun in all_combinations():
         uses.setdefault(noun, set()).add(word)
@@ -63,9 +63,9 @@ def noun_uses() -> dict[str, frozenset[str]]:
 
 
 def word_texts(vectors: WordVectors, seed: int, count: int) -> Tensor:
-    """Return sentences of one side as ids of their words, one more than their rows; 0 is padding, and what is unknown.
+    """Encode Chinese sentences as word ids, one more than the words' rows; 0 is padding and unknown words.
 
-    The sentences are not those that the vectors of the same seed were trained on.
+    The sentences differ from those that the vectors of the same seed were trained on.
     """
     rows = {word: row + 1 for row, word in enumerate(vectors.words)}
     sentences = demo_sentences("zh", count, seed + 1_000)

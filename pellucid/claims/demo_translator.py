@@ -1,4 +1,4 @@
-"""A translator of the demo language, trained once and looked at by many experiments."""
+"""A translator of the demo language, trained once and inspected by many experiments."""
 
 import tempfile
 from functools import lru_cache
@@ -14,7 +14,7 @@ __all__ = ["TrainedTranslator", "demo_data", "demo_translator", "write_pairs"]
 
 
 class TrainedTranslator(NamedTuple):
-    """A translator, what it was trained on, and its last losses in nats a token."""
+    """A translator, its data, and its last validation loss in nats per token."""
 
     translator: Translator
     data: DemoData
@@ -23,7 +23,7 @@ class TrainedTranslator(NamedTuple):
 
 @lru_cache(maxsize=8)
 def demo_data(pairs: int, seed: int) -> DemoData:
-    """Return training, validation and test pairs of the demo language."""
+    """Generate training, validation and test pairs of the demo language."""
     return split(pairs, valid_pairs=100, test_pairs=200, seed=seed)
 
 
@@ -34,14 +34,14 @@ def write_pairs(path: Path, pairs: tuple[DemoPair, ...]) -> None:
 
 @lru_cache(maxsize=32)
 def demo_translator(steps: int, seed: int, **settings: object) -> TrainedTranslator:
-    """Return a translator of the recipe `tiny`: added sinusoids, norm before each part, no help from an aligner.
+    """Train a translator with the recipe `tiny`: added sinusoids, pre-norm, no aligner.
 
-    Its learning rate is 3e-3: after 1,500 updates unseen sentences cost 0.14 nats a token, at 2e-3 0.22.
+    The learning rate is 3e-3: after 1,500 updates, unseen sentences cost 0.14 nats per token; at 2e-3 0.22.
 
     Args:
-        steps: updates of 1,024 tokens; 0 gives the first weights.
+        steps: updates of 1,024 tokens; 0 gives the initial weights.
         seed: of data and training.
-        settings: of the recipe, with `__` for the dot.
+        settings: of the recipe, with `__` in place of the dot.
     """
     data = demo_data(6_000, seed)
     with tempfile.TemporaryDirectory(prefix="pellucid-claims-") as folder:

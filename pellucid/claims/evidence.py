@@ -1,11 +1,10 @@
-"""What an experiment measured: numbers with their intervals, a table, and what is to be drawn of it."""
+"""What an experiment measured: numbers with their intervals, a table, and how to plot it."""
 
 import math
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
-
-from pellucid.claims.bilingual import Text
 
 __all__ = [
     "Estimate",
@@ -13,25 +12,23 @@ __all__ = [
     "Figure",
     "MissingData",
     "Record",
-    "difference",
     "exact_values",
     "finite",
     "mean_over_seeds",
+    "paired_difference",
+    "share_over_seeds",
 ]
 
 Record = Mapping[str, Any]
 
-# 97.5 % quantiles of Student's t by degrees of freedom, from 1 on; beyond the list those of the normal distribution do.
-_STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131)
-
 
 class Estimate(NamedTuple):
-    """A number and how far it can be trusted.
+    """A number and its confidence interval.
 
     Attributes:
         value: the number, or the mean over seeds.
-        low, high: the interval that the verdict is read from; both are the value where nothing is drawn at random.
-        n: how many seeds, or draws, it is the mean of.
+        low, high: the 95 % interval that the verdict is read from; both equal the value if nothing is random.
+        n: number of seeds, or draws, in the mean.
     """
 
     value: float
@@ -40,44 +37,43 @@ class Estimate(NamedTuple):
     n: int
 
     def columns(self, name: str) -> dict[str, float]:
-        """Return it for a row of a table: the value under `name`, and its interval as low and high."""
+        """Convert to cells of a table: the value under `name`, and its interval as `low` and `high`."""
         return {name: self.value, "low": self.low, "high": self.high}
 
     def as_dict(self) -> dict[str, float | int | None]:
-        """Return it for JSON, which has neither infinity nor NaN: None stands for them."""
-        finite = {name: number if math.isfinite(number) else None for name, number in self._asdict().items()}
-        return {**finite, "n": self.n}
+        """Convert to JSON, which has neither infinity nor NaN: they become null."""
+        return {"value": finite(self.value), "low": finite(self.low), "high": finite(self.high), "n": self.n}
 
 
 class MissingData(Exception):
-    """An experiment cannot run here.
+    """An experiment cannot run without data that only the user can give.
 
     Args:
-        what: the file or the extra that it needs, and how to give it.
+        message: the name of a message in the claim's texts or in the shared report texts.
+        values: what the message is filled in with.
     """
 
-    def __init__(self, what: Text) -> None:
-        super().__init__(what.en)
-        self.what = what
+    def __init__(self, message: str, **values: object) -> None:
+        super().__init__(message)
+        self.message = message
+        self.values = values
 
 
 @dataclass(frozen=True)
 class Figure:
-    """How a table is drawn.
+    """How to plot a table. Axis titles are the names of the columns in the claim's texts.
 
     Attributes:
         mark: line, bar, point, or heat (cells coloured by `colour`).
         x, y, colour: columns of the table.
-        titles: what the axes are called, by column; a column's own name where none is given.
         log_x, log_y: whether an axis is logarithmic.
-        column: a column by which the figure is split into several side by side.
+        column: a column whose values split the figure into several side by side.
     """
 
     mark: Literal["line", "bar", "point", "heat"]
     x: str
     y: str
     colour: str | None = None
-    titles: Mapping[str, Text] = field(default_factory=dict)
     log_x: bool = False
     log_y: bool = False
     column: str | None = None
@@ -88,34 +84,34 @@ class Evidence:
     """What came out of an experiment.
 
     Attributes:
-        numbers: by name, among them those that the rule reads.
-        records: the table, row by row.
-        figure: how it is drawn.
-        notes: what else has to be said of this run, such as data that stood in for others.
+        numbers: by name, including those that the rule reads.
+        records: the rows of the table.
+        figure: how to plot it.
+        notes: names of messages in the claim's texts about this run, such as data that replaced other data.
     """
 
     numbers: Mapping[str, Estimate]
     records: Sequence[Record]
     figure: Figure
-    notes: tuple[Text, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def finite(value: Any) -> Any:
-    """Return a cell for JSON, which has neither infinity nor NaN: None stands for them, in a list too."""
+    """Prepare a cell for JSON, which has neither infinity nor NaN: they become None, in lists too."""
     if isinstance(value, list):
         return [finite(each) for each in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def exact_values(**numbers: float) -> dict[str, Estimate]:
-    """Return numbers in which nothing is random."""
+    """Wrap numbers in which nothing is random."""
     return {name: Estimate(float(value), float(value), float(value), 1) for name, value in numbers.items()}
 
 
 def mean_over_seeds(values: Iterable[float]) -> Estimate:
-    """Return the mean over seeds with its 95 % interval: mean ± t · deviation / √n.
+    """Average over seeds, with the 95 % interval of Student's t: mean ± t · deviation / √n.
 
-    One value alone says nothing of its spread: its interval is everything.
+    A single value says nothing about the spread: its interval is infinite.
 
     Source:
         Student 1908.
@@ -124,11 +120,23 @@ def mean_over_seeds(values: Iterable[float]) -> Estimate:
     n, mean = len(drawn), math.fsum(drawn) / len(drawn)
     if n < 2:
         return Estimate(mean, -math.inf, math.inf, n)
-    deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in drawn) / (n - 1))
-    reach = (_STUDENT[n - 2] if n - 2 < len(_STUDENT) else 1.96) * deviation / math.sqrt(n)
+    reach = _student_quantile(n - 1) * statistics.stdev(drawn, mean) / math.sqrt(n)
     return Estimate(mean, mean - reach, mean + reach, n)
 
 
-def difference(one: Iterable[float], other: Iterable[float]) -> Estimate:
-    """Return by how much one exceeds the other, seed by seed: the mean of one − other with its interval."""
+def _student_quantile(degrees_of_freedom: int) -> float:
+    """Look up the 97.5 % quantile of Student's t."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(degrees_of_freedom, 0.975))
+
+
+def share_over_seeds(values: Iterable[float]) -> Estimate:
+    """Average shares such as accuracies over seeds; the interval ends at 0 and at 1, beyond which no share lies."""
+    mean = mean_over_seeds(values)
+    return mean._replace(low=max(mean.low, 0.0), high=min(mean.high, 1.0))
+
+
+def paired_difference(one: Iterable[float], other: Iterable[float]) -> Estimate:
+    """Average one − other over seeds, with its interval."""
     return mean_over_seeds(a - b for a, b in zip(one, other, strict=True))

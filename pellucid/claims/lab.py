@@ -1,4 +1,4 @@
-"""Running claims: experiment, rule, verdict."""
+"""Run claims: experiment, rule, verdict."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -6,16 +6,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pellucid.claims.bilingual import Language, Text
 from pellucid.claims.charts import specification
 from pellucid.claims.claim import FIRST_SEED, Claim
 from pellucid.claims.evidence import Evidence, MissingData, finite
 from pellucid.claims.rules import JudgedCriterion, Verdict
+from pellucid.claims.texts import Language, Text, shared_texts
 from pellucid.errors import UsageError, UserError
 
 __all__ = ["Outcome", "judge_outcome", "run_claim", "run_claims"]
 
-_LAST_SEED = 2**62  # word vectors take 63 bits, and claims count on from the first seed
+_LAST_SEED = 2**62  # word vectors take 63 bits, and claims count up from the first seed
 
 
 @dataclass(frozen=True)
@@ -25,10 +25,10 @@ class Outcome:
     Attributes:
         claim: the claim.
         verdict: holds, holds-if, refuted, not-settled or not-run.
-        judged: the tests of the rule with their numbers; empty if it was not run.
-        evidence: what was measured; None if it was not run.
+        judged: the criteria of the rule with their numbers; empty if the claim was not run.
+        evidence: what was measured; None if the claim was not run.
         missing: what it needs, if it was not run.
-        quick: whether it was shrunken for the quick lab.
+        quick: whether it ran in the quick lab.
         seed: the first of its seeds.
         seconds: how long it took.
     """
@@ -43,19 +43,20 @@ class Outcome:
     seconds: float
 
     @property
-    def shrunken(self) -> bool:
-        """Whether the whole lab would have spent more on it."""
+    def shortened(self) -> bool:
+        """Whether the full lab would have spent more on it."""
         return self.quick and self.claim.effort.quick != self.claim.effort.full
 
     @property
     def condition(self) -> Text | None:
-        """What the verdict hangs on: the condition of holds-if, what is right instead, or what is missing."""
+        """What qualifies the verdict: the condition of holds-if, the correct statement, or what is missing."""
         if self.verdict == "not-run":
             return self.missing
-        return {"holds-if": self.claim.rule.condition, "refuted": self.claim.rule.instead}.get(self.verdict)
+        texts = self.claim.texts
+        return {"holds-if": texts.condition, "refuted": texts.instead}.get(self.verdict)
 
     def as_dict(self, language: Language = "en") -> dict[str, Any]:
-        """Return what `pellucid claims run --json` says of it; the figure's texts are in that language."""
+        """Convert to the JSON of `pellucid claims run --json`; the figure's texts are in the given language."""
         return {
             "id": self.claim.id,
             "verdict": self.verdict,
@@ -65,73 +66,75 @@ class Outcome:
         }
 
     def _evidence(self, evidence: Evidence, language: Language) -> dict[str, Any]:
+        texts = self.claim.texts
         return {
             "seed": self.seed,
             "numbers": {name: number.as_dict() for name, number in evidence.numbers.items()},
-            "tests": [
+            "criteria": [
                 {
-                    "number": one.test.number,
-                    "relation": one.test.relation,
-                    "threshold": one.test.threshold,
-                    "fails_at": one.test.fails_at,
-                    "why": one.test.why.as_dict(),
-                    "beyond": one.beyond,
+                    "number": one.criterion.number,
+                    "relation": one.criterion.relation,
+                    "threshold": one.criterion.threshold,
+                    "fails_at": one.criterion.fails_at,
+                    "reason": texts.reason(one.criterion.number).as_dict(),
+                    "outside": one.outside,
                     "passed": one.passed,
                 }
                 for one in self.judged
             ],
             "records": [{name: finite(cell) for name, cell in record.items()} for record in evidence.records],
-            "figure": specification(evidence, language),
-            "notes": [note.as_dict() for note in evidence.notes],
+            "figure": specification(evidence, texts, language),
+            "notes": [texts.messages[note].as_dict() for note in evidence.notes],
         }
 
 
 def run_claim(claim: Claim, *, quick: bool = False, seed: int = FIRST_SEED, data: Path | None = None) -> Outcome:
-    """Run a claim's experiment and let its rule judge.
+    """Run a claim's experiment and judge it by the claim's rule.
 
     Args:
-        claim: which.
-        quick: whether trainings are shrunken.
+        claim: the claim.
+        quick: whether to shorten trainings.
         seed: the first of its seeds.
         data: folder with the user's own files.
 
     Raises:
-        UsageError: for a seed that no training takes.
-        UserError: if `data` is no folder, or a file in it cannot be read.
+        UsageError: for a seed out of range.
+        UserError: if `data` is not a folder, or a file in it cannot be read.
     """
     _check(seed, data)
     clock = time.monotonic()
     evidence = missing = None
     try:
-        evidence = claim.run(claim.effort.budget(quick=quick, data=data), seed)
+        evidence = claim.experiment(claim.effort.setup(quick=quick, seed=seed, data=data))
     except MissingData as lacking:
-        missing = lacking.what
+        texts = claim.texts.messages.get(lacking.message) or shared_texts().report[lacking.message]
+        missing = texts.format(**lacking.values)
     return judge_outcome(claim, evidence, missing, quick=quick, seed=seed, seconds=time.monotonic() - clock)
 
 
 def judge_outcome(
     claim: Claim, evidence: Evidence | None, missing: Text | None, *, quick: bool, seed: int, seconds: float
 ) -> Outcome:
-    """Return what follows from evidence by the claim's rule; without evidence the claim was not run.
+    """Judge evidence by the claim's rule; without evidence, the claim was not run.
 
-    A training that was shrunken cannot refute: that so little of it did not do something says nothing of more.
+    A shortened training cannot refute: that a little of it did not achieve something says nothing about more of it.
     """
     if evidence is None:
         return Outcome(claim, "not-run", (), None, missing, quick, seed, seconds)
     ruling = claim.rule.judge(evidence.numbers)
-    found = Outcome(claim, ruling.verdict, ruling.judged, evidence, None, quick, seed, seconds)
-    if found.verdict == "refuted" and found.shrunken and claim.trains:
-        return replace(found, verdict="not-settled")
-    return found
+    outcome = Outcome(claim, ruling.verdict, ruling.judged, evidence, None, quick, seed, seconds)
+    if outcome.verdict == "refuted" and outcome.shortened and claim.trains:
+        return replace(outcome, verdict="not-settled")
+    return outcome
 
 
 def run_claims(
     claims: Iterable[Claim], *, quick: bool = False, seed: int = FIRST_SEED, data: Path | None = None
 ) -> Iterator[Outcome]:
-    """Run claims one after the other; yield what came of each as it comes. Arguments as for `run_claim`.
+    """Run claims one after another and yield each outcome when it is there. Arguments are those of `run_claim`.
 
     Raises:
-        UsageError, UserError: as `run_claim`; what is wrong with the arguments before anything runs.
+        UsageError, UserError: as `run_claim`; wrong arguments raise before anything runs.
     """
     _check(seed, data)
     return (run_claim(claim, quick=quick, seed=seed, data=data) for claim in claims)
@@ -139,10 +142,14 @@ def run_claims(
 
 def _check(seed: int, data: Path | None) -> None:
     if not 0 <= seed <= _LAST_SEED:
-        raise UsageError(f"expected a seed from 0 to {_LAST_SEED}, got {seed}", where="--seed")
+        raise UsageError(
+            f"expected a seed from 0 to {_LAST_SEED}, got {seed}",
+            where="--seed",
+            hint="Leave --seed out to use the seeds of the published report.",
+        )
     if data is not None and not data.is_dir():
         raise UserError(
-            f"{data} is no folder",
+            f"{data} is not a folder",
             where=str(data),
-            hint="Name the folder that text.txt, analogies.txt and similarity.tsv are in.",
+            hint="Pass the folder that contains text.txt, analogies.txt and similarity.tsv.",
         )

@@ -1,4 +1,4 @@
-"""A language model that reads by an LSTM instead of attention."""
+"""A language model with an LSTM instead of attention, for comparison."""
 
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -9,7 +9,7 @@ __all__ = ["LstmLanguageModel"]
 
 
 class LstmLanguageModel(nn.Module):
-    """Embedding, LSTM, the embedding again: tokens in, a distribution over the next token out.
+    """Embedding, LSTM and tied output embedding: tokens in, a distribution over the next token out.
 
     Source:
         Hochreiter & Schmidhuber 1997; Zaremba et al. 2014 for language modelling with it.
@@ -21,6 +21,6 @@ class LstmLanguageModel(nn.Module):
         self.lstm = nn.LSTM(d_model, d_model, n_layers, batch_first=True)
 
     def forward(self, ids: Int[Tensor, "batch seq"]) -> Float[Tensor, "batch seq vocab_size"]:
-        """Return, for each position, the logits of the token that follows it."""
+        """Compute the logits of the next token at each position."""
         states, _ = self.lstm(self.embedding(ids))
         return self.embedding.logits(states)

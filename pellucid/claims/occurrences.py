@@ -1,4 +1,4 @@
-"""Occurrences of a word in sentences, its sense by the true alignment, and its vectors in a translator."""
+"""Occurrences of a word in sentences, their senses by the true alignment, and their vectors in a translator."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,7 +14,7 @@ __all__ = ["Occurrence", "occurrences", "sense_separation", "single_token_occurr
 
 
 class Occurrence(NamedTuple):
-    """A word in a sentence: where it stands, characters from and to, and its sense there, told by its translation."""
+    """A word in a sentence: its character offsets, and its sense, known from its translation."""
 
     pair: DemoPair
     start: int
@@ -23,7 +23,7 @@ class Occurrence(NamedTuple):
 
 
 def occurrences(pairs: Sequence[DemoPair], word: str, senses: dict[str, str]) -> list[Occurrence]:
-    """Return the occurrences of a Chinese word whose translation begins with one of the given prefixes.
+    """Find the occurrences of a Chinese word whose translation begins with one of the given prefixes.
 
     Args:
         senses: prefix of the English word → sense.
@@ -42,16 +42,16 @@ def occurrences(pairs: Sequence[DemoPair], word: str, senses: dict[str, str]) ->
 
 
 def single_token_occurrences(translator: Translator, found: Sequence[Occurrence]) -> list[Occurrence]:
-    """Return the occurrences in which the word is a token of its own.
+    """Keep the occurrences in which the word is a single token.
 
-    A token that joins it with a neighbour, 看电视 for one, has another row, and tells the sense before any context.
+    A token that joins it with a neighbour, such as 看电视, has another row and tells the sense before any context does.
     """
     pieces = translator.source_tokenizer.pieces
     return [one for one in found if (one.start, one.end) in {(p.start, p.end) for p in pieces(one.pair.source)}]
 
 
 def states_by_layer(translator: Translator, found: Sequence[Occurrence]) -> Tensor:
-    """Return the encoder's states at each occurrence: its row of the embedding, then after each block.
+    """Compute the encoder's states at each occurrence: its row of the embedding, then its state after each block.
 
     Returns:
         [layers + 1, occurrences, d_model]; a word of several tokens has the mean of their states.
@@ -71,7 +71,7 @@ def states_by_layer(translator: Translator, found: Sequence[Occurrence]) -> Tens
 
 
 def sense_separation(states: Tensor, senses: Sequence[str]) -> tuple[float, float, float]:
-    """Return the mean cosine within senses and across them, and how often the nearest other one has the same sense."""
+    """Compute the mean cosine within and across senses, and how often the nearest other state has the same sense."""
     rows = torch.nn.functional.normalize(states - states.mean(0), dim=1)
     cosines = rows @ rows.T
     same = torch.tensor([[a == b for b in senses] for a in senses])

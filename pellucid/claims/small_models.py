@@ -1,4 +1,4 @@
-"""Small models with first weights drawn from a seed, for what holds of any weights."""
+"""Small untrained models with weights drawn from a seed, for statements that hold for any weights."""
 
 from typing import Any
 
@@ -19,12 +19,12 @@ PAD = 0
 
 
 def torch_generator(seed: int, *name: str | int) -> torch.Generator:
-    """Return PyTorch's generator for the part of an experiment called `name`."""
+    """Create PyTorch's random generator for the part of an experiment called `name`."""
     return torch.Generator().manual_seed(derive_seed(seed, "claims", *name))
 
 
 def small_decoder(seed: int, vocab_size: int = VOCAB_SIZE, **choices: Any) -> DecoderOnly:
-    """Return a decoder-only model, two layers of width 32 unless chosen otherwise."""
+    """Build a decoder-only model, by default with two layers of width 32."""
     config = DecoderOnlyConfig(**{"d_model": 32, "n_heads": 4, "d_ff": 64, "n_layers": 2, **choices})
     model = DecoderOnly(config, vocab_size, PAD)
     init_weights(model, seed, residual_scale=1.0)
@@ -32,7 +32,7 @@ def small_decoder(seed: int, vocab_size: int = VOCAB_SIZE, **choices: Any) -> De
 
 
 def small_translator(seed: int, vocab_size: int = VOCAB_SIZE, **choices: Any) -> EncoderDecoder:
-    """Return an encoder–decoder, two and two layers of width 32 unless chosen otherwise."""
+    """Build an encoder–decoder, by default with two and two layers of width 32."""
     sizes = {"d_model": 32, "n_heads": 4, "d_ff": 64, "encoder_layers": 2, "decoder_layers": 2}
     model = EncoderDecoder(EncoderDecoderConfig(**{**sizes, **choices}), vocab_size, vocab_size, PAD)
     init_weights(model, seed, residual_scale=1.0)
@@ -40,10 +40,10 @@ def small_translator(seed: int, vocab_size: int = VOCAB_SIZE, **choices: Any) ->
 
 
 def random_ids(seed: int, *shape: int, vocab_size: int = VOCAB_SIZE) -> Tensor:
-    """Return ids that are no padding."""
+    """Draw random ids other than padding."""
     return torch.randint(1, vocab_size, shape, generator=torch_generator(seed, "ids", *shape))
 
 
 def no_mask(length: int) -> Tensor:
-    """Return the mask that forbids nothing, [1 1 query key]."""
+    """Build the mask that forbids nothing, [1 1 query key]."""
     return torch.ones(1, 1, length, length, dtype=torch.bool)

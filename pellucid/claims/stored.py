@@ -1,6 +1,6 @@
-"""Outcomes on disk, so that a report can be written again, in another language or with a mended text, without a run.
+"""Outcomes on disk, so that a report can be written again, in another language or with a corrected text, without a run.
 
-What is stored is what was measured, never a verdict: that follows anew from the rule as it stands.
+Only what was measured is stored, never a verdict: the verdict follows from the current rule each time.
 """
 
 import json
@@ -10,60 +10,59 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from pellucid.claims.bilingual import Text
-from pellucid.claims.catalogue import find_claims
+from pellucid.claims.catalogue import all_claims
+from pellucid.claims.claim import Claim
 from pellucid.claims.evidence import Estimate, Evidence, Figure
 from pellucid.claims.lab import Outcome, judge_outcome
+from pellucid.claims.texts import Text
 from pellucid.storage.files import write_text
 
 __all__ = ["read_outcomes", "write_outcomes"]
 
 
 def write_outcomes(path: Path, outcomes: Iterable[Outcome]) -> None:
-    """Write outcomes as JSON, a line each."""
-    lines = [json.dumps(_stored(one), ensure_ascii=False, allow_nan=False) for one in outcomes]
+    """Write outcomes as JSON, one per line."""
+    lines = [json.dumps(_as_json(one), ensure_ascii=False, allow_nan=False) for one in outcomes]
     write_text(path, "".join(f"{line}\n" for line in lines))
 
 
 def read_outcomes(path: Path) -> list[Outcome]:
-    """Return stored outcomes, judged by today's rules, in the order of the claims.
+    """Read stored outcomes and judge them by the current rules, in the order of the claims.
 
-    What was stored before a rule came to ask for another number cannot be judged: it is left out, as if it had not run.
+    An outcome stored before its rule required another number cannot be judged; it is left out, as if it had not run.
     """
-    lines = path.read_text(encoding="utf-8").splitlines()
-    found = {stored["id"]: stored for stored in map(json.loads, lines)}
-    return [_outcome(found[claim.id]) for claim in find_claims(()) if claim.id in found and _judgeable(found[claim.id])]
+    stored = {one["id"]: one for one in map(json.loads, path.read_text(encoding="utf-8").splitlines())}
+    return [
+        _outcome(claim, stored[claim.id])
+        for claim in all_claims()
+        if claim.id in stored and _can_be_judged(claim, stored[claim.id])
+    ]
 
 
-def _judgeable(stored: Mapping[str, Any]) -> bool:
-    (claim,) = find_claims([stored["id"]])
-    return "numbers" not in stored or all(test.number in stored["numbers"] for test in claim.rule.tests)
+def _can_be_judged(claim: Claim, stored: Mapping[str, Any]) -> bool:
+    return "numbers" not in stored or all(one.number in stored["numbers"] for one in claim.rule.all_criteria)
 
 
-def _stored(one: Outcome) -> dict[str, Any]:
-    told: dict[str, Any] = {"id": one.claim.id, "quick": one.quick, "seed": one.seed, "seconds": round(one.seconds, 1)}
+def _as_json(one: Outcome) -> dict[str, Any]:
+    run = {"id": one.claim.id, "quick": one.quick, "seed": one.seed, "seconds": round(one.seconds, 1)}
     if one.evidence is None:
-        return told | {"missing": None if one.missing is None else one.missing.as_dict()}
-    evidence = one.evidence
-    figure = {**asdict(evidence.figure), "titles": {k: text.as_dict() for k, text in evidence.figure.titles.items()}}
-    return told | {
-        "numbers": {name: [_written(value) for value in number] for name, number in evidence.numbers.items()},
-        "records": [{key: _written(value) for key, value in record.items()} for record in evidence.records],
-        "figure": figure,
-        "notes": [note.as_dict() for note in evidence.notes],
+        return run | {"missing": None if one.missing is None else one.missing.as_dict()}
+    return run | {
+        "numbers": {name: [_written(value) for value in number] for name, number in one.evidence.numbers.items()},
+        "records": [{key: _written(value) for key, value in record.items()} for record in one.evidence.records],
+        "figure": asdict(one.evidence.figure),
+        "notes": list(one.evidence.notes),
     }
 
 
-def _outcome(stored: Mapping[str, Any]) -> Outcome:
-    (claim,) = find_claims([stored["id"]])
+def _outcome(claim: Claim, stored: Mapping[str, Any]) -> Outcome:
     evidence = missing = None
     if "numbers" in stored:
-        titles = {name: Text(**text) for name, text in stored["figure"]["titles"].items()}
         evidence = Evidence(
-            {name: _measured(*values) for name, values in stored["numbers"].items()},
+            {name: Estimate(*map(_read, values)) for name, values in stored["numbers"].items()},
             [{key: _read(value) for key, value in record.items()} for record in stored["records"]],
-            Figure(**{**stored["figure"], "titles": titles}),
-            tuple(Text(**note) for note in stored["notes"]),
+            Figure(**stored["figure"]),
+            tuple(stored["notes"]),
         )
     elif stored["missing"] is not None:
         missing = Text(**stored["missing"])
@@ -72,12 +71,8 @@ def _outcome(stored: Mapping[str, Any]) -> Outcome:
     )
 
 
-def _measured(value: Any, low: Any, high: Any, n: int) -> Estimate:
-    return Estimate(_read(value), _read(low), _read(high), n)
-
-
 def _written(value: Any) -> Any:
-    """Return a number for JSON: what is not finite as a word, what is long with the digits that count."""
+    """Convert a number for JSON: non-finite values become words, long ones keep seven significant digits."""
     if not isinstance(value, float):
         return [_written(each) for each in value] if isinstance(value, list) else value
     return float(f"{value:.7g}") if math.isfinite(value) else {"not finite": str(value)}

@@ -1,10 +1,10 @@
-"""Made-up tasks that need one thing each, and readers for them.
+"""Toy tasks that each need one ability, and small models trained on them.
 
-recall          k1 v1 k2 v2 … k?: a key is asked for, its value must be named
-successors      every token must name the mark of the one that follows it in a fixed cycle
-two at once     of four values the first less the third must be named
+recall          k1 v1 k2 v2 … k: name the value of the last key
+successors      every token names the mark of its successor in a fixed cycle
+two at once     of four values, name the first minus the third
 
-A reader is a decoder-only model that is let look everywhere; the answer is read at the last place, or at every place.
+The models are decoder-only models that may attend to every position; answers are at the last position, or at every one.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ __all__ = [
 
 
 class ToyBatch(NamedTuple):
-    """Texts, and what is to be said at which places: −1 where nothing is."""
+    """Texts and the answers at their positions: −1 where there is none."""
 
     ids: Tensor
     answers: Tensor
@@ -43,11 +43,11 @@ _KEYS, _VALUES = range(1, 9), 8  # ids of keys; ids of values follow
 
 
 def recall(random: torch.Generator, batch: int, pairs: int = 4, distance: int | None = None) -> ToyBatch:
-    """Return texts of key–value pairs that end with a key; its value is to be named at the end.
+    """Generate texts of key–value pairs that end with a key; the answer is its value.
 
     Args:
-        pairs: in a text.
-        distance: how many pairs back the asked one stands, 1 being the last; any if not given.
+        pairs: per text.
+        distance: how many pairs back the key occurs, 1 being the last; random by default.
     """
     keys = torch.rand(batch, len(_KEYS), generator=random).argsort(1)[:, :pairs] + 1
     values = torch.randint(_VALUES, (batch, pairs), generator=random) + 1 + len(_KEYS)
@@ -63,10 +63,10 @@ def recall(random: torch.Generator, batch: int, pairs: int = 4, distance: int | 
 
 
 def successors(random: torch.Generator, batch: int) -> ToyBatch:
-    """Return six of eight tokens in any order, each with a mark; each token is to name its successor's mark.
+    """Generate six of eight tokens in random order, each with a mark; the answers are the successors' marks.
 
-    The successor of token n is n + 1, of the last the first; whether it is there or not, the text has five tokens
-    in a row of the cycle and one more, so that most can be answered.
+    The successor of token n is n + 1, and that of the last is the first. The text consists of six consecutive tokens of
+    the cycle, so that all but one have an answer.
     """
     start = torch.randint(8, (batch, 1), generator=random)
     tokens = (start + torch.arange(6)) % 8
@@ -82,9 +82,9 @@ def successors(random: torch.Generator, batch: int) -> ToyBatch:
 
 
 def two_at_once(random: torch.Generator, batch: int) -> ToyBatch:
-    """Return texts of four values and an end; at the end the first less the third, modulo 6, is to be named.
+    """Generate texts of four values and an end; the answer is the first minus the third, modulo 6.
 
-    The other two places hold values too, so that only the places tell what is needed.
+    The other two positions hold values too, so that only the positions tell which values are needed.
     """
     values = torch.randint(6, (batch, 4), generator=random)
     ids = torch.cat((values + 1, torch.full((batch, 1), 7)), 1)
@@ -105,12 +105,12 @@ def train_on_task(
     vocab_size: int = 40,
     **choices: object,
 ) -> tuple[DecoderOnly, list[float]]:
-    """Train a reader on fresh texts; return it and its losses in nats an answer.
+    """Train a model on freshly generated texts of a task; return it and each step's loss in nats per answer.
 
     Args:
-        change: what is done to the fresh model: a variation.
-        optimizer: makes the optimizer from the model and the rate.
-        choices: of the model's configuration.
+        change: applied to the untrained model, such as an ablation.
+        optimizer: builds the optimizer from the model and the learning rate.
+        choices: settings of the model's configuration.
     """
     settings = {"n_layers": 1, "positions": "sinusoidal", "scale_embeddings": True, "activation": "relu", **choices}
     model = small_decoder(seed, vocab_size=vocab_size, **settings)
@@ -124,19 +124,19 @@ def train_on_task(
 
 
 def loss_on(model: nn.Module, batch: ToyBatch) -> Tensor:
-    """Return the mean loss of the answers, nats."""
+    """Compute the mean loss of the answers, in nats."""
     logits = logits_of(model, batch.ids)
     return F.cross_entropy(logits.flatten(0, 1), batch.answers.flatten(), ignore_index=-1)
 
 
 def logits_of(model: nn.Module, ids: Tensor) -> Tensor:
-    """Return the logits at every place; a decoder-only model is let look everywhere."""
+    """Compute the logits at every position; a decoder-only model may attend to every position."""
     logits: Tensor = model(ids, may_attend=no_mask(ids.shape[1])) if isinstance(model, DecoderOnly) else model(ids)
     return logits
 
 
 def accuracy(model: nn.Module, task: ToyTask, seed: int, texts: int = 1_000) -> float:
-    """Return the share of answers that are right, on texts of their own."""
+    """Compute the share of right answers on test texts."""
     batch = task(torch_generator(seed, "test texts"), texts)
     with torch.no_grad():
         said = logits_of(model, batch.ids).argmax(-1)

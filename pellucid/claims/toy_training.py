@@ -1,4 +1,4 @@
-"""Training of small models on made-up tasks: the loss of a batch down, step by step."""
+"""Training of small models on toy tasks."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ Optimizer = Callable[[nn.Module, float], torch.optim.Optimizer]
 
 
 def by_adamw(model: nn.Module, learning_rate: float) -> torch.optim.Optimizer:
-    """Return the library's AdamW, without decay."""
+    """Build Pellucid's AdamW, without weight decay."""
     return adamw(model, TrainingConfig(learning_rate=learning_rate, weight_decay=0.0))
 
 
@@ -26,14 +26,14 @@ def fit(
     learning_rate: float = 3e-3,
     optimizer: Optimizer = by_adamw,
 ) -> list[float]:
-    """Train in place at a constant rate, gradients clipped at norm 1; return each step's loss.
+    """Train a model in place at a constant learning rate, with gradients clipped to norm 1.
 
     Args:
-        model: whose weights move.
-        loss_of_step: the loss of the batch that step n (from 0) is made from.
-        steps: how many.
-        learning_rate: of all of them.
-        optimizer: makes the optimizer from the model and the rate.
+        model: the model.
+        loss_of_step: computes the loss of the batch of step n, from 0.
+        steps: number of updates.
+        learning_rate: of every step.
+        optimizer: builds the optimizer from the model and the learning rate.
     """
     updates = optimizer(model, learning_rate)
     losses = []

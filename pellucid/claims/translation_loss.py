@@ -1,4 +1,4 @@
-"""The loss of a translator on sentence pairs, as it is or with something changed in its pass."""
+"""The loss of a translator on sentence pairs, optionally with activations changed."""
 
 from collections.abc import Sequence
 
@@ -14,13 +14,13 @@ __all__ = ["padded", "pair_batch", "translation_loss"]
 
 
 def padded(sequences: Sequence[Sequence[int]], pad_id: int) -> Tensor:
-    """Return sequences of ids as one batch, filled up at the right."""
+    """Pad sequences of ids on the right into one batch."""
     longest = max(map(len, sequences))
     return torch.tensor([[*ids, *[pad_id] * (longest - len(ids))] for ids in sequences])
 
 
 def pair_batch(translator: Translator, pairs: Sequence[DemoPair]) -> tuple[Tensor, Tensor]:
-    """Return source ids with an end, and target ids between a start and an end, as training has them."""
+    """Encode source ids with an end token, and target ids between start and end tokens, as in training."""
     source, target = translator.source_tokenizer, translator.target_tokenizer
     sources = padded([[*source.encode(pair.source), source.end_id] for pair in pairs], source.pad_id)
     targets = padded([[target.start_id, *target.encode(pair.target), target.end_id] for pair in pairs], target.pad_id)
@@ -28,10 +28,10 @@ def pair_batch(translator: Translator, pairs: Sequence[DemoPair]) -> tuple[Tenso
 
 
 def translation_loss(translator: Translator, pairs: Sequence[DemoPair], tap: Tap = keep) -> float:
-    """Return the mean loss of the target tokens, nats a token.
+    """Compute the mean loss of the target tokens, in nats per token.
 
     Args:
-        tap: may change what passes.
+        tap: may change activations.
     """
     sources, targets = pair_batch(translator, pairs)
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Do a sentence and its translation lie together? Retrieval of the right partner among many, as they are and turned."""
+"""Translation retrieval: are the states of a sentence and its translation close, directly or after a rotation?"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,14 +13,14 @@ from pellucid.translator import Translator
 
 __all__ = ["fit_rotation", "measure_retrieval", "score_retrieval", "sentence_states"]
 
-_LEARNT_FROM = 500  # pairs, of those the translator was trained on
+_PAIRS_TO_LEARN_FROM = 500  # of those the translator was trained on
 
 
 def sentence_states(translator: Translator, pairs: Sequence[DemoPair]) -> tuple[Tensor, Tensor]:
-    """Return one vector a sentence for both sides, [pairs d_model] each.
+    """Compute one vector per sentence for both sides, [pairs d_model] each.
 
-    The source's is the mean of the encoder's states; the target's is the mean of the decoder's stream after the first
-    self-attention, before it has looked at any source, so that nothing of the partner is in it.
+    The source's is the mean of the encoder's states. The target's is the mean of the decoder's residual stream after
+    the first self-attention, before it attends to any source, so that it contains nothing of the other sentence.
     """
     model, source_side, target_side = translator.model, [], []
     for pair in pairs:
@@ -37,36 +37,36 @@ def sentence_states(translator: Translator, pairs: Sequence[DemoPair]) -> tuple[
 
 
 def score_retrieval(sources: Tensor, targets: Tensor) -> float:
-    """Return how often the nearest target, by cosine after taking off each side's mean, is the source's own."""
+    """Compute how often the nearest target is the source's own, by cosine after subtracting each side's mean."""
     one, other = (torch.nn.functional.normalize(x - x.mean(0), dim=1) for x in (sources, targets))
     return float(((one @ other.T).argmax(1) == torch.arange(len(one))).float().mean())
 
 
 def fit_rotation(sources: Tensor, targets: Tensor) -> Tensor:
-    """Return the R that brings the sources' rows, their mean taken off, nearest to the targets': ‖X R − Y‖ is least.
+    """Fit the orthogonal R that minimizes ‖X R − Y‖ for the sources' and targets' rows, their means subtracted.
 
     Source:
         Schönemann 1966, A Generalized Solution of the Orthogonal Procrustes Problem.
     """
     left, _, right = torch.linalg.svd((sources - sources.mean(0)).T @ (targets - targets.mean(0)))
-    turn: Tensor = left @ right
-    return turn
+    rotation: Tensor = left @ right
+    return rotation
 
 
 class RetrievalAccuracy(NamedTuple):
-    """How often the right partner of a sentence is found first: states as they are, and one side turned."""
+    """How often the translation of a sentence is ranked first: directly, and with one side rotated."""
 
-    as_they_are: float
-    turned: float
+    direct: float
+    rotated: float
 
 
 def measure_retrieval(trained: TrainedTranslator, sentences: int, shuffled: bool = False) -> RetrievalAccuracy:
-    """Look for partners among unseen sentences; the rotation is learnt from pairs that the translator was trained on.
+    """Retrieve translations among unseen sentences; the rotation is learned from the translator's training pairs.
 
     Args:
-        shuffled: learn it from pairs that do not belong together.
+        shuffled: learn it from mismatched pairs.
     """
     sources, targets = sentence_states(trained.translator, trained.data.test[:sentences])
-    known_sources, known_targets = sentence_states(trained.translator, trained.data.train[:_LEARNT_FROM])
-    turn = fit_rotation(known_sources.roll(1, 0) if shuffled else known_sources, known_targets)
-    return RetrievalAccuracy(score_retrieval(sources, targets), score_retrieval(sources @ turn, targets))
+    known_sources, known_targets = sentence_states(trained.translator, trained.data.train[:_PAIRS_TO_LEARN_FROM])
+    rotation = fit_rotation(known_sources.roll(1, 0) if shuffled else known_sources, known_targets)
+    return RetrievalAccuracy(score_retrieval(sources, targets), score_retrieval(sources @ rotation, targets))

@@ -1,27 +1,26 @@
-"""The user's own files, for claims that ask for real text: a folder given as `--data`.
+"""The user's own files for claims that need real text: a folder passed as `--data`.
 
-text.txt          English text, a sentence a line
-analogies.txt     questions in the form of Google's questions-words.txt
-similarity.tsv    word, word, how alike people find them
+text.txt          English text, one sentence per line
+analogies.txt     questions in the format of Google's questions-words.txt
+similarity.tsv    word, word, human similarity score
 """
 
 from pathlib import Path
 
-from pellucid.claims.bilingual import Text
-from pellucid.claims.claim import Budget
+from pellucid.claims.claim import Setup
 from pellucid.claims.evidence import MissingData
 
 __all__ = ["require_user_file"]
 
 
-def require_user_file(budget: Budget, name: str) -> Path:
-    """Return a file of the user's folder.
+def require_user_file(setup: Setup, name: str) -> Path:
+    """Find a file in the user's folder.
 
     Raises:
-        Missing: if there is no folder, or no such file in it.
+        MissingData: if there is no folder, or no such file in it.
     """
-    if budget.data is not None and (budget.data / name).is_file():
-        return budget.data / name
-    where = "the folder given as --data" if budget.data is None else str(budget.data)
-    where_zh = "--data 所给的文件夹" if budget.data is None else str(budget.data)
-    raise MissingData(Text(f"the file {name} in {where}", f"{where_zh}中的文件 {name}"))
+    if setup.data is None:
+        raise MissingData("missing_data_folder", name=name)
+    if not (setup.data / name).is_file():
+        raise MissingData("missing_file", name=name, folder=setup.data)
+    return setup.data / name

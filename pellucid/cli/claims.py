@@ -1,4 +1,4 @@
-"""`pellucid claims`: what explainers say of these models, and what comes out when it is measured."""
+"""`pellucid claims`: test common claims about these models by experiment."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -11,7 +11,7 @@ from pellucid.cli.flags import DEFAULT_FLAGS, Flags
 
 __all__ = ["list_claims", "run"]
 
-_WORTH_KEEPING = 60.0  # seconds of measuring after which the report is written anew, in case the run is killed
+_SECONDS_BETWEEN_REPORTS = 60.0  # of measuring, so that a killed run leaves a recent report
 
 
 def list_claims(
@@ -20,11 +20,11 @@ def list_claims(
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
     flags: Flags = DEFAULT_FLAGS,
 ) -> None:
-    """List the statements that can be put to the test.
+    """List the claims.
 
     Args:
         lang: Language of the statements.
-        as_json: Print one JSON array of objects with the keys id, statement (en, zh), equation and sources.
+        as_json: Print a JSON array of objects with the keys id, statement (en, zh), equation and sources.
     """
     from pellucid.claims import all_claims
 
@@ -32,7 +32,7 @@ def list_claims(
         console.data_json([claim.as_dict() for claim in all_claims()])
         return
     head, trains = (["编号", "命题", ""], "需训练") if lang == "zh" else (["id", "statement", ""], "trains")
-    rows = [[claim.id, claim.statement.of(lang), trains if claim.trains else ""] for claim in all_claims()]
+    rows = [[claim.id, claim.texts.statement.of(lang), trains if claim.trains else ""] for claim in all_claims()]
     console.table(head, rows)
 
 
@@ -46,24 +46,24 @@ def run(
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
     flags: Flags = DEFAULT_FLAGS,
 ) -> None:
-    """Put statements to the test: measure, and let the rule that was fixed before give the verdict.
+    """Run experiments and derive verdicts by rules fixed beforehand.
 
     Args:
-        ids: Which claims; a letter stands for its topic; all unless given.
-        quick: Shrink the trainings.
+        ids: Claims to run; a letter stands for its topic; all by default.
+        quick: Shorten the trainings.
         lang: Language of the report.
         output: Folder for report.html, report.md with its figures, and claims.json.
-        data: Folder with your own files for the claims that ask for them: text.txt, analogies.txt, similarity.tsv.
-        seed: First of the seeds; unless given, those of the report in docs/claims.
-        as_json: Print one JSON array of objects with the keys id, verdict, condition, evidence and seconds.
+        data: Folder with your own files for claims that need real text: text.txt, analogies.txt, similarity.tsv.
+        seed: First seed; by default that of the published report.
+        as_json: Print a JSON array of objects with the keys id, verdict, condition, evidence and seconds.
     """
     from pellucid.claims import find_claims, run_claims
-    from pellucid.claims.report import report_folder, terminal_lines, write_figure, write_pages
+    from pellucid.claims.report import create_report_folder, terminal_lines, write_figure, write_pages
 
     chosen, outcomes, unwritten = find_claims(ids), [], 0.0
     running = run_claims(chosen, quick=quick, seed=seed, data=data)
     if output is not None:
-        report_folder(output)
+        create_report_folder(output)
     try:
         with console.progress("Running the claims", len(chosen), "claims") as bar:
             for outcome in running:
@@ -72,15 +72,15 @@ def run(
                 if output is not None:
                     write_figure(output, outcome, lang)
                     unwritten += outcome.seconds
-                    if unwritten > _WORTH_KEEPING:
+                    if unwritten > _SECONDS_BETWEEN_REPORTS:
                         write_pages(output, outcomes, lang)
                         unwritten = 0.0
                 for line in () if as_json else terminal_lines(outcome, lang):
                     console.data(line)
     finally:
-        # Whatever ended it, Ctrl-C or a file that cannot be read: what is known by then is kept.
+        # Whatever ended the run, Ctrl-C or an unreadable file: keep the outcomes so far.
         if output is not None and outcomes:
             write_pages(output, outcomes, lang)
-            console.log(f"The report is in {output / 'report.html'}.")
+            console.log(f"Report written to {output / 'report.html'}")
     if as_json:
         console.data_json([outcome.as_dict(lang) for outcome in outcomes])

@@ -1,4 +1,4 @@
-"""What a user gives the lab: seeds, folders and files that are not as they should be."""
+"""Bad input to the lab: seeds, folders and files."""
 
 import dataclasses
 import json
@@ -14,7 +14,7 @@ import pytest
 from pellucid.claims import find_claims, run_claims
 from pellucid.claims.evidence import Evidence, Figure, exact_values
 from pellucid.claims.lab import judge_outcome
-from pellucid.claims.report import report_folder, write_report
+from pellucid.claims.report import create_report_folder, write_report
 from pellucid.errors import UsageError, UserError
 from tests.conftest import Run
 
@@ -32,7 +32,7 @@ def own_files(folder: Path, *, analogies: str = QUESTION, similarity: str = "kin
 
 
 @pytest.mark.parametrize("seed", [-1, 2**64, 10**40])
-def test_a_seed_that_no_training_takes_is_refused_before_anything_runs(seed: int) -> None:
+def test_a_seed_out_of_range_is_rejected_before_anything_runs(seed: int) -> None:
     with pytest.raises(UsageError, match="expected a seed from 0 to"):
         run_claims(find_claims(["M2"]), seed=seed)
 
@@ -44,9 +44,9 @@ def test_seeds_up_to_the_last_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["nowhere", "a file"])
-def test_data_that_is_no_folder_is_refused_before_anything_runs(tmp_path: Path, name: str) -> None:
+def test_data_that_is_not_a_folder_is_rejected_before_anything_runs(tmp_path: Path, name: str) -> None:
     (tmp_path / "a file").touch()
-    with pytest.raises(UserError, match="is no folder"):
+    with pytest.raises(UserError, match="is not a folder"):
         run_claims(find_claims(["M2"]), data=tmp_path / name)
 
 
@@ -60,7 +60,7 @@ def test_questions_of_unknown_words_are_missing_and_do_not_refute(tmp_path: Path
 
 
 @pytest.mark.parametrize("where", ["afile", "afile/lab", "folder"])
-def test_a_place_where_no_report_can_be_is_told_before_anything_runs(
+def test_a_folder_that_cannot_hold_a_report_is_reported_before_anything_runs(
     run_pellucid: Run, tmp_path: Path, where: str
 ) -> None:
     (tmp_path / "afile").write_text("mine", encoding="utf-8")
@@ -72,13 +72,13 @@ def test_a_place_where_no_report_can_be_is_told_before_anything_runs(
     assert (tmp_path / "afile").read_text(encoding="utf-8") == "mine"
 
 
-def test_a_folder_that_may_not_be_written_to_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_without_write_permission_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.access", lambda path, mode: False)
     with pytest.raises(UserError, match="permission denied"):
-        report_folder(tmp_path / "lab")
+        create_report_folder(tmp_path / "lab")
 
 
-def test_a_broken_file_leaves_the_report_of_what_ran_before(run_pellucid: Run, tmp_path: Path) -> None:
+def test_a_broken_file_leaves_the_report_of_earlier_claims(run_pellucid: Run, tmp_path: Path) -> None:
     data = own_files(tmp_path / "own", analogies="king man queen\n")
     (tmp_path / "lab").mkdir()
     (tmp_path / "lab" / "keep.txt").write_text("mine", encoding="utf-8")
@@ -91,17 +91,17 @@ def test_a_broken_file_leaves_the_report_of_what_ran_before(run_pellucid: Run, t
     assert (tmp_path / "lab" / "figures" / "M2.svg").exists() and (tmp_path / "lab" / "keep.txt").exists()
 
 
-def test_a_killed_run_leaves_the_report_of_what_took_long(tmp_path: Path) -> None:
+def test_a_killed_run_leaves_the_report_so_far(tmp_path: Path) -> None:
     # The second claim waits for a signal: the run can only be killed.
     program = (
         "import dataclasses, signal, pellucid.claims.catalogue as catalogue\n"
         "from pellucid.cli import claims\n"
-        "claims._WORTH_KEEPING = 0.0\n"
+        "claims._SECONDS_BETWEEN_REPORTS = 0.0\n"
         "first, second = catalogue.find_claims(['M2', 'M5'])\n"
-        "def forever(budget, seed):\n"
+        "def forever(setup):\n"
         "    print('runs', flush=True)\n"
         "    signal.pause()\n"
-        "catalogue.all_claims = lambda: (first, dataclasses.replace(second, run=forever))\n"
+        "catalogue.all_claims = lambda: (first, dataclasses.replace(second, experiment=forever))\n"
         f"claims.run('M2', 'M5', output=__import__('pathlib').Path({str(tmp_path / 'lab')!r}), as_json=True)\n"
     )
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as process:
@@ -112,7 +112,7 @@ def test_a_killed_run_leaves_the_report_of_what_took_long(tmp_path: Path) -> Non
     assert (tmp_path / "lab" / "report.html").exists() and (tmp_path / "lab" / "report.md").exists()
 
 
-def test_what_is_not_finite_is_null_in_json(tmp_path: Path) -> None:
+def test_non_finite_numbers_are_null_in_json(tmp_path: Path) -> None:
     (claim,) = find_claims(["M2"])
     records: list[dict[str, Any]] = [{"x": 1, "y": math.nan}, {"x": 2, "y": math.inf, "many": [[1.0, -math.inf]]}]
     evidence = Evidence(exact_values(largest_difference=math.inf), records, Figure("line", "x", "y"))

@@ -1,4 +1,4 @@
-"""What is known of the exact claims; and that an experiment on something broken says so."""
+"""The verdicts of the exact claims; and negative controls: an experiment on something broken must notice it."""
 
 from collections.abc import Callable, Sequence
 
@@ -14,6 +14,7 @@ from pellucid.claims.attention import a02_rows_are_distributions as a2
 from pellucid.claims.attention import a03_dimension_by_dimension as a3
 from pellucid.claims.attention import a04_symmetric_scores as a4
 from pellucid.claims.attention import a05_attending_to_itself as a5
+from pellucid.claims.claim import Setup
 from pellucid.claims.heads import h1_cost_of_heads as h1
 from pellucid.claims.masks import k1_causal_mask as k1
 from pellucid.claims.masks import k2_minus_infinity as k2
@@ -60,6 +61,7 @@ from pellucid.layers.rotary import Rotary, rotary_frequencies
 from pellucid.layers.taps import Tap, keep
 from pellucid.models.encoder_decoder import EncoderDecoder
 
+SETUP = Setup(seed=1)
 AXES = ("head", "query", "key")
 KNOWN = {
     "E1": "holds", "E2": "holds", "E3": "holds", "E4": "holds-if", "E7": "holds-if", "E9": "holds", "E11": "refuted",
@@ -73,17 +75,17 @@ KNOWN = {
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_an_exact_claim_comes_out_as_is_known(name: str) -> None:
+def test_an_exact_claim_has_its_known_verdict(name: str) -> None:
     (claim,) = find_claims([name])
     outcome = run_claim(claim, quick=True)
-    assert outcome.verdict == KNOWN[name], [(one.test.number, one.measured.value) for one in outcome.judged]
+    assert outcome.verdict == KNOWN[name], [(one.criterion.number, one.estimate.value) for one in outcome.judged]
     assert outcome.evidence is not None and outcome.evidence.records
     for record in outcome.evidence.records:
         assert {outcome.evidence.figure.x, outcome.evidence.figure.y} <= set(record)
 
 
 def swapped(positions: Tensor, d: int) -> Tensor:
-    """Codes with sine and cosine exchanged."""
+    """Encodings with sine and cosine swapped."""
     codes: Tensor = sinusoids(positions, d).unflatten(-1, (-1, 2)).flip(-1).flatten(-2)
     return codes
 
@@ -93,21 +95,21 @@ def repeating(positions: Tensor, d: int) -> Tensor:
 
 
 def out_of_step(positions: Tensor, d: int) -> Tensor:
-    """Codes whose sine and cosine have different frequencies."""
+    """Encodings whose sine and cosine have different frequencies."""
     codes = sinusoids(positions, d)
     codes[:, 1::2] = sinusoids(2 * positions, d)[:, 1::2]
     return codes
 
 
 def one_sided(positions: Tensor, d: int) -> Tensor:
-    """Codes of sines alone: their products know where they are."""
+    """Encodings of sines only: their products depend on the absolute position."""
     codes = sinusoids(positions, d)
     codes[:, 1::2] = 0
     return codes
 
 
 def leaking(query: Tensor, key: Tensor, value: Tensor, may_attend: Tensor, tap: Tap = keep) -> Tensor:
-    """Attention that also looks at what is forbidden."""
+    """Attention that ignores the mask."""
     return attend(query, key, value, torch.ones_like(may_attend), tap)
 
 
@@ -116,13 +118,13 @@ def unnormalised(query: Tensor, key: Tensor, value: Tensor, may_attend: Tensor, 
     return weights @ value
 
 
-def turned_value(query: Tensor, key: Tensor, value: Tensor, may_attend: Tensor, tap: object = None) -> Tensor:
+def mixed_value(query: Tensor, key: Tensor, value: Tensor, may_attend: Tensor, tap: object = None) -> Tensor:
     """Attention that mixes dimensions."""
     return attend(query, key, value + value.roll(1, -1), may_attend)
 
 
 def twice_too_long(model: object, ids: Tensor, split: tuple[int, ...]) -> Tensor:
-    """A cache that counts positions from 0 anew for each piece."""
+    """A cache that restarts positions at 0 for each piece."""
     from pellucid.models.decoder_only import DecoderOnly
 
     assert isinstance(model, DecoderOnly)
@@ -139,7 +141,7 @@ def by_squares(x: Tensor, positions: Tensor) -> Tensor:
 
 
 class SeesTheFuture(torch.nn.Module):
-    """An encoder–decoder whose whole target is read at once without a mask, by its source side."""
+    """An encoder–decoder that reads the whole target on its source side, without a mask."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -168,58 +170,57 @@ def flatter(scores: Sequence[float]) -> list[float]:
     return s4.shares_of([score * 9.2 / 90 for score in scores])
 
 
-def mutations() -> dict[str, Callable[[], Evidence]]:
+def negative_controls() -> dict[str, Callable[[], Evidence]]:
     rows = numpy.random.default_rng(1).standard_normal((60, 12))
-    labels = numpy.arange(60) % 2
     lossy = torch.zeros(32, 48, dtype=torch.float64)
     lossy[:16, :16] = torch.eye(16, dtype=torch.float64)
     asymmetric = torch.triu(torch.ones(32, 32))
     return {
-        "E1 the next row": lambda: e1.measure(1, shifted),
-        "E2 the first word only": lambda: e2.measure(1, first_word_only),
-        "E3 every word in the middle": lambda: e3.measure(1, ((0, 1, 2), (0, 0, 2), (0, 2, 2))),
-        "E4 every word occurs": lambda: e4.measure(1, ((0, 1), (0, 2), (0, 0))),
-        "E7 tied": lambda: e7.measure(1, tied=True),
-        "E11 not orthogonal": lambda: e11.measure(rows, rows[::-1], labels, 1, orthogonal=False),
-        "M1 one vector changes all": lambda: m1.measure(1, lambda x, w: (x - x.mean(0)) @ w),
-        "M2 with a bend": lambda: m2.measure(1, {"W_Q": torch.relu}),
-        "M3 not of full rank": lambda: m3.measure(1, lossy),
+        "E1 the next row": lambda: e1.measure(SETUP, shifted),
+        "E2 the first word only": lambda: e2.measure(SETUP, first_word_only),
+        "E3 every word in the middle": lambda: e3.measure(Setup(seeds=3, seed=1), ((0, 1, 2), (0, 0, 2), (0, 2, 2))),
+        "E4 every word occurs": lambda: e4.measure(SETUP, ((0, 1), (0, 2), (0, 0))),
+        "E7 tied": lambda: e7.measure(SETUP, tied=True),
+        "E11 not orthogonal": lambda: e11.measure(Setup(size=1_500, seed=1), orthogonal=False),
+        "M1 one vector changes all": lambda: m1.measure(SETUP, lambda x, w: (x - x.mean(0)) @ w),
+        "M2 not linear": lambda: m2.measure(SETUP, {"W_Q": torch.relu}),
+        "M3 not of full rank": lambda: m3.measure(SETUP, lossy),
         "M4 one rotation forgotten": lambda: m4.measure(
-            1, lambda matrix: m4.Parts(numpy.eye(len(matrix)), *numpy.linalg.svd(matrix)[1:])
+            SETUP, lambda matrix: m4.Parts(numpy.eye(len(matrix)), *numpy.linalg.svd(matrix)[1:])
         ),
-        "M5 a product that commutes": lambda: m5.measure(1, lambda a, b: a + b),
-        "M6 not normal": lambda: m6.measure(normal_and_shear(), rows),
-        "P1 sine and cosine swapped": lambda: p1.measure(swapped),
-        "P2 codes that repeat": lambda: p2.measure(repeating),
-        "P3 two frequencies in a pair": lambda: p3.measure(out_of_step),
-        "P4 sines alone": lambda: p4.measure(1, one_sided),
-        "P8 squares of positions": lambda: p8.measure(1, by_squares),
-        "P9 the sum is scaled": lambda: p9.measure(1, scaled_sums()),
-        "A1 the mask is forgotten": lambda: a1.measure(1, leaking),
-        "A2 nothing divides": lambda: a2.measure(1, unnormalised),
-        "A3 dimensions are mixed": lambda: a3.measure(1, turned_value),
-        "A4 keys of their own": lambda: a4.measure(1, asymmetric),
-        "A5 keys turned round": lambda: a5.measure(1, keys_of=-torch.eye(8)),
-        "S1 equal entries": lambda: s1.measure(1, equal_entries),
-        "S2 no scaling": lambda: s2.measure(1, lambda q, k: (q * k).sum(1)),
-        "S3 no Kronecker delta": lambda: s3.measure(1, lambda s: -torch.outer(s, s)),
-        "S4 a base that is flatter": lambda: s4.measure(flatter),
-        "S5 scaled both times": lambda: s5.measure(1, exponent=0.0),
-        "H1 heads of full width": lambda: h1.measure((8, 512)),
-        "R1 ninety layers": lambda: r1.measure(90),
-        "R2 without the sum": lambda: r2.measure(1, WithoutResidual),
-        "R3 without the sum": lambda: r3.measure([1, 2, 3], without_residual),
-        "R4 a part that only adds": lambda: r4.measure(1, {"block": 2 * torch.eye(32)}),
-        "K1 no mask": lambda: k1.measure(1, no_mask(8)),
-        "K2 zeroed afterwards": lambda: k2.measure(1, k2.zeroed_after),
-        "K4 padding is a token": lambda: k4.measure(1, pad_id=-1),
-        "T1 the target leaks": lambda: t1.measure(1, SeesTheFuture()),  # type: ignore[arg-type]
-        "T4 positions anew": lambda: t4.measure(1, with_cache=twice_too_long),
+        "M5 a product that commutes": lambda: m5.measure(SETUP, lambda a, b: a + b),
+        "M6 not normal": lambda: m6.measure(SETUP, normal_and_shear(), rows),
+        "P1 sine and cosine swapped": lambda: p1.measure(SETUP, swapped),
+        "P2 encodings that repeat": lambda: p2.measure(SETUP, repeating),
+        "P3 two frequencies in a pair": lambda: p3.measure(SETUP, out_of_step),
+        "P4 sines alone": lambda: p4.measure(SETUP, one_sided),
+        "P8 squares of positions": lambda: p8.measure(SETUP, by_squares),
+        "P9 the sum is scaled": lambda: p9.measure(SETUP, scaled_sums()),
+        "A1 the mask is forgotten": lambda: a1.measure(SETUP, leaking),
+        "A2 nothing divides": lambda: a2.measure(SETUP, unnormalised),
+        "A3 dimensions are mixed": lambda: a3.measure(SETUP, mixed_value),
+        "A4 projected keys": lambda: a4.measure(SETUP, asymmetric),
+        "A5 keys reversed": lambda: a5.measure(SETUP, keys_of=-torch.eye(8)),
+        "S1 equal entries": lambda: s1.measure(SETUP, equal_entries),
+        "S2 no scaling": lambda: s2.measure(SETUP, lambda q, k: (q * k).sum(1)),
+        "S3 no Kronecker delta": lambda: s3.measure(SETUP, lambda s: -torch.outer(s, s)),
+        "S4 a base that is flatter": lambda: s4.measure(SETUP, flatter),
+        "S5 scaled both times": lambda: s5.measure(SETUP, exponent=0.0),
+        "H1 heads of full width": lambda: h1.measure(SETUP, (8, 512)),
+        "R1 ninety layers": lambda: r1.measure(SETUP, 90),
+        "R2 without the sum": lambda: r2.measure(SETUP, WithoutResidual),
+        "R3 without the sum": lambda: r3.measure(Setup(seeds=3, seed=1), without_residual),
+        "R4 a part that only adds": lambda: r4.measure(SETUP, {"block": 2 * torch.eye(32)}),
+        "K1 no mask": lambda: k1.measure(SETUP, no_mask(8)),
+        "K2 zeroed afterwards": lambda: k2.measure(SETUP, k2.zeroed_after),
+        "K4 padding is a token": lambda: k4.measure(SETUP, pad_id=-1),
+        "T1 the target leaks": lambda: t1.measure(SETUP, SeesTheFuture()),  # type: ignore[arg-type]
+        "T4 positions restarted": lambda: t4.measure(SETUP, with_cache=twice_too_long),
     }  # fmt: skip
 
 
 def scaled_sums() -> dict[str, EncoderDecoder]:
-    """Models that scale the sum of embedding and code."""
+    """Models that scale the sum of embedding and encoding."""
     models: dict[str, EncoderDecoder] = {}
     for name in ("scaled by √d", "not scaled"):
         model = small_translator(1, positions="sinusoidal", cross_positions="none")
@@ -228,20 +229,20 @@ def scaled_sums() -> dict[str, EncoderDecoder]:
     return models
 
 
-@pytest.mark.parametrize("name", mutations())
-def test_a_broken_part_is_found_out(name: str) -> None:
+@pytest.mark.parametrize("name", negative_controls())
+def test_a_broken_part_is_detected(name: str) -> None:
     (claim,) = find_claims([name.split()[0]])
-    verdict = claim.rule.judge(mutations()[name]().numbers).verdict
+    verdict = claim.rule.judge(negative_controls()[name]().numbers).verdict
     assert verdict != KNOWN[claim.id], name
 
 
-def test_ids_that_know_the_classes_are_found_out() -> None:
+def test_ids_that_encode_the_classes_are_detected() -> None:
     from pellucid.claims.demo_text import noun_uses
 
     (claim,) = find_claims(["E9"])
-    # Ids in the order of what nouns are used with: near ids are alike.
+    # Ids in the order of the words that nouns occur with: near ids are used alike.
     ordered = sorted(noun_uses(), key=lambda noun: sorted(noun_uses()[noun]))
-    told = e9.measure(1, {noun: place for place, noun in enumerate(ordered)})
+    told = e9.measure(SETUP, {noun: place for place, noun in enumerate(ordered)})
     assert claim.rule.judge(told.numbers).verdict != KNOWN["E9"]
 
 
@@ -251,28 +252,28 @@ def split_of(scores: numpy.ndarray, *parts: numpy.ndarray) -> ScoreDecomposition
     return ScoreDecomposition(dict(zip(FOUR_PARTS, labelled[1:], strict=True)), labelled[0], "")
 
 
-def test_a_part_of_a_score_that_is_forgotten_is_found_out() -> None:
+def test_a_missing_part_of_a_score_is_detected() -> None:
     (claim,) = find_claims(["P5"])
     parts = list(numpy.random.default_rng(1).standard_normal((4, 2, 5, 5)))
     whole = sum(parts, numpy.zeros((2, 5, 5)))
-    assert claim.rule.judge(p5.measure([split_of(whole, *parts)]).numbers).verdict == "holds"
+    assert claim.rule.judge(p5.measure(SETUP, [split_of(whole, *parts)]).numbers).verdict == "holds"
     for n in range(4):
         without = [numpy.zeros_like(part) if place == n else part for place, part in enumerate(parts)]
-        assert claim.rule.judge(p5.measure([split_of(whole, *without)]).numbers).verdict == "refuted"
+        assert claim.rule.judge(p5.measure(SETUP, [split_of(whole, *without)]).numbers).verdict == "refuted"
 
 
-def test_every_exact_claim_has_a_mutation() -> None:
-    assert {name.split()[0] for name in mutations()} | {"E9"} == set(KNOWN)
+def test_every_exact_claim_has_a_negative_control() -> None:
+    assert {name.split()[0] for name in negative_controls()} | {"E9"} == set(KNOWN)
 
 
-def test_chance_leaves_the_variance_where_its_rule_says() -> None:
-    # Of one number a vector, where chance has most to say.
+def test_chance_keeps_the_variance_within_its_thresholds() -> None:
+    # One-dimensional vectors, where chance matters most.
     for seed in range(1, 11):
         for name in ("S1", "S2"):
             first = s1.spread(seed, name, s1.paired)[0]
             assert abs(first.value - 1) < 0.05 and first.high - first.value < 0.08
 
 
-def test_the_effective_rank_is_of_singular_values_as_shares_of_their_sum() -> None:
-    found = m6.measure([], numpy.diag([3.0, 1.0])).numbers["effective_rank_of_w_in"].value
+def test_the_effective_rank_is_computed_from_normalized_singular_values() -> None:
+    found = m6.measure(SETUP, [], numpy.diag([3.0, 1.0])).numbers["effective_rank_of_w_in"].value
     assert found == pytest.approx(numpy.exp(-(0.75 * numpy.log(0.75) + 0.25 * numpy.log(0.25))))

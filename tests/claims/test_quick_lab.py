@@ -1,7 +1,7 @@
-"""The quick lab, whole: a verdict that changes is a mistake in the model code, or in the experiment.
+"""The whole quick lab: a verdict that changes is a mistake in the model code or in the experiment.
 
-The exact claims are in `test_exact_claims.py`; here are those in which something is trained, with shrunken trainings.
-What is not settled here is settled by the full lab, if at all. One thread, so that sums are taken in one order.
+The exact claims are in `test_exact_claims.py`; here are those that train something, with shortened trainings. What is
+not settled here is settled by the full lab, if at all. One thread, so that sums are always in the same order.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from pellucid.claims import all_claims, find_claims, run_claim
-from pellucid.claims.claim import FIRST_SEED, Budget
+from pellucid.claims.claim import FIRST_SEED, Setup
 from pellucid.claims.demo_translator import demo_translator
 from pellucid.claims.training import t5_aligned_meanings
 from pellucid.claims.translation_retrieval import measure_retrieval
@@ -40,7 +40,7 @@ def one_thread() -> Iterator[None]:
 def test_a_verdict_of_the_quick_lab_is_what_it_was(name: str) -> None:
     (claim,) = find_claims([name])
     outcome = run_claim(claim, quick=True)
-    assert outcome.verdict == TRAINED[name], [(one.test.number, one.measured) for one in outcome.judged]
+    assert outcome.verdict == TRAINED[name], [(one.criterion.number, one.estimate) for one in outcome.judged]
     if outcome.evidence is not None:
         assert outcome.evidence.records
         for record in outcome.evidence.records:
@@ -52,12 +52,12 @@ def test_every_claim_is_in_the_quick_lab_of_the_tests() -> None:
     assert {*TRAINED, *KNOWN} == {claim.id for claim in all_claims()}
 
 
-def test_a_translator_that_was_not_trained_aligns_nothing() -> None:
+def test_an_untrained_translator_aligns_nothing() -> None:
     (claim,) = find_claims(["T5"])
-    evidence = t5_aligned_meanings.measure(Budget(seeds=2, size=50), FIRST_SEED)
+    evidence = t5_aligned_meanings.measure(Setup(seeds=2, size=50))
     assert claim.rule.judge(evidence.numbers).verdict == "refuted"
 
 
-def test_a_rotation_learnt_from_pairs_that_are_none_finds_no_partners() -> None:
+def test_a_rotation_learned_from_mismatched_pairs_retrieves_no_translations() -> None:
     trained = demo_translator(150, FIRST_SEED)
-    assert measure_retrieval(trained, 100, shuffled=True).turned < 0.1 < measure_retrieval(trained, 100).turned
+    assert measure_retrieval(trained, 100, shuffled=True).rotated < 0.1 < measure_retrieval(trained, 100).rotated

@@ -6,7 +6,6 @@ import math
 from pathlib import Path
 
 from pellucid.claims import Rule, find_claims, run_claims
-from pellucid.claims.bilingual import Text
 from pellucid.claims.evidence import Estimate, Evidence, Figure, exact_values
 from pellucid.claims.lab import Outcome, judge_outcome
 from pellucid.claims.report import markdown
@@ -50,13 +49,13 @@ def test_no_verdict_is_stored(tmp_path: Path) -> None:
     write_outcomes(tmp_path / "o.jsonl", outcomes)
     stored = json.loads((tmp_path / "o.jsonl").read_text(encoding="utf-8"))
     assert "verdict" not in stored
-    impossible = Rule((at_most(outcomes[0].judged[0].test.number, -1.0, Text("never", "不会")),))
+    impossible = Rule((at_most(outcomes[0].judged[0].criterion.number, -1.0),), outcomes[0].claim.rule.outside)
     changed = dataclasses.replace(outcomes[0].claim, rule=impossible)
     again = judge_outcome(changed, outcomes[0].evidence, None, quick=True, seed=1, seconds=0.0)
     assert again.verdict == "refuted" != outcomes[0].verdict
 
 
-def test_a_shrunken_training_cannot_refute() -> None:
+def test_a_shortened_training_cannot_refute() -> None:
     (trained,), (exact,) = find_claims(["T5"]), find_claims(["K1"])
     for claim, quick, verdict in (
         (trained, True, "not-settled"),
@@ -65,7 +64,7 @@ def test_a_shrunken_training_cannot_refute() -> None:
     ):
         against = {
             test.number: exact_values(x=test.fails_at + (1 if test.relation == "at most" else -1))["x"]
-            for test in claim.rule.tests
+            for test in claim.rule.all_criteria
         }
         evidence = Evidence(against, [{"x": 1, "y": 1}], Figure("line", "x", "y"))
         found = judge_outcome(claim, evidence, None, quick=quick, seed=1, seconds=0.0)

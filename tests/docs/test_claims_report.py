@@ -14,7 +14,7 @@ from types import ModuleType
 import pytest
 
 from pellucid.claims import all_claims
-from pellucid.claims.bilingual import LANGUAGES, Language
+from pellucid.claims.texts import LANGUAGES, Language
 from tests.conftest import ROOT, Run
 
 GUIDE = ROOT / "docs" / "guide"
@@ -44,7 +44,7 @@ def test_the_report_is_what_its_outcomes_say() -> None:
 
 def test_every_claim_has_its_outcome_and_its_figures() -> None:
     claims = _loaded("make_claims")
-    outcomes = claims.known()
+    outcomes = claims.stored_outcomes()
     assert set(outcomes) == IDS
     for name, one in outcomes.items():
         for language in LANGUAGES:
@@ -56,7 +56,7 @@ def test_every_claim_has_its_outcome_and_its_figures() -> None:
 def test_a_chapter_says_what_the_lab_says(chapter: Path) -> None:
     guide = _loaded("make_guide")
     text = chapter.read_text(encoding="utf-8")
-    filled = guide.render(text, guide.language_of(chapter), _loaded("make_claims").known())
+    filled = guide.render(text, guide.language_of(chapter), _loaded("make_claims").stored_outcomes())
     assert text == filled, "run python docs/make_guide.py"
 
 

@@ -1,1 +1,1 @@
-"""What the real parts would be without one idea: each beside the part it varies, for experiments only."""
+"""Ablations: real parts with one idea removed, for experiments only."""

@@ -1,4 +1,4 @@
-"""Blocks that hand on what their parts make of the stream, without the stream itself."""
+"""Blocks without a residual connection."""
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -12,12 +12,12 @@ class WithoutResidual(PreNorm):
     """part(norm(x)): `PreNorm` without its `x +`."""
 
     def forward(self, x: Float[Tensor, "batch seq d_model"], part: Sublayer) -> Float[Tensor, "batch seq d_model"]:
-        """Return what the part makes of the normalised stream."""
+        """Apply the part to the normalized stream."""
         return self.dropout(part(cast_for_matmul(self.norm(x))))
 
 
 def without_residual(model: nn.Module) -> nn.Module:
-    """Take the residual sum out of every block of a model, its norms and parts stay; return the model."""
+    """Remove the residual connection from every block of a model in place, keeping norms and parts."""
     for part in list(model.modules()):
         for name, child in list(part.named_children()):
             if isinstance(child, PreNorm) and not isinstance(child, WithoutResidual):

@@ -8,7 +8,7 @@ __all__ = ["tie_queries_and_keys"]
 
 
 def tie_queries_and_keys(model: nn.Module) -> nn.Module:
-    """Let every attention of a model project its keys as its queries (W_Q = W_K); return the model."""
+    """Make every attention of a model use one projection for queries and keys (W_Q = W_K), in place."""
     for part in model.modules():
         if isinstance(part, Attention):
             part.key = part.query

@@ -8,7 +8,7 @@ __all__ = ["without_scaling"]
 
 
 class _Stretched:
-    """Turn, then multiply by ⁴√d_head: of query and key together it takes the division by √d_head back."""
+    """Rotate, then multiply by ⁴√d_head: for query and key together this undoes the division by √d_head."""
 
     def __init__(self, rotate: Rotate) -> None:
         self.rotate = rotate
@@ -19,11 +19,11 @@ class _Stretched:
 
 
 def without_scaling(model: nn.Module) -> nn.Module:
-    """Let every attention of a model score by Q Kᵀ alone; return the model."""
+    """Make every attention of a model compute scores as Q Kᵀ, in place."""
     for part in model.modules():
         if isinstance(part, Attention):
             rotate = part.rotate
-            # A module that is replaced has to be forgotten as one first.
+            # A module must be deleted before a plain object can take its name.
             if isinstance(rotate, nn.Module):
                 del part.rotate
             part.rotate = _Stretched(rotate)

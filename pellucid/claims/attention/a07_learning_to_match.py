@@ -1,14 +1,13 @@
-"""A7: gradients alone drive queries and keys to match and values to carry."""
+"""A7: gradients alone make queries and keys match."""
 
 import torch
 
 from pellucid.claims.activations import Activations
-from pellucid.claims.bilingual import Text
-from pellucid.claims.claim import Budget, Claim, Effort
-from pellucid.claims.evidence import Evidence, Figure, difference, mean_over_seeds
+from pellucid.claims.claim import Claim, Effort, Setup
+from pellucid.claims.evidence import Evidence, Figure, mean_over_seeds, paired_difference, share_over_seeds
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.small_models import no_mask, small_decoder, torch_generator
-from pellucid.claims.texts import SEEDS
+from pellucid.claims.texts import load_texts
 from pellucid.claims.toy_tasks import ToyBatch, accuracy, loss_on, train_on_task
 from pellucid.models.decoder_only import DecoderOnly
 
@@ -18,7 +17,7 @@ _PARTS = ("query", "key", "value")
 
 
 def marked(random: torch.Generator, batch: int) -> ToyBatch:
-    """Return four tokens, each a key with a value (1 + 4 · key + value), and a key asked for; name its value."""
+    """Generate four tokens, each a key with a value (1 + 4 · key + value), and a key whose value is the answer."""
     keys = torch.rand(batch, 6, generator=random).argsort(1)[:, :4]
     values = torch.randint(4, (batch, 4), generator=random)
     asked = torch.randint(4, (batch, 1), generator=random)
@@ -29,7 +28,7 @@ def marked(random: torch.Generator, batch: int) -> ToyBatch:
 
 
 def _weight_on_right(model: DecoderOnly, seed: int) -> float:
-    """Return the mean weight that the last place gives to the token whose value is asked for, of the best head."""
+    """Average the weight that the last position gives to the token whose value is the answer, for the best head."""
     ids, _ = marked(torch_generator(seed, "test texts"), 500)
     activations = Activations()
     with torch.no_grad():
@@ -46,68 +45,38 @@ def _first_gradients(seed: int) -> dict[str, float]:
     return {name: float(getattr(attention, name).weight.grad.norm()) for name in _PARTS}
 
 
-def measure(budget: Budget, seed: int) -> Evidence:
-    """Train one layer on associative recall and look at the weight on the right key before and after."""
+def measure(setup: Setup) -> Evidence:
+    """Train one layer on associative recall and compare the weight on the right key before and after."""
     before, after, right, records = [], [], [], []
     gradients: dict[str, list[float]] = {name: [] for name in _PARTS}
-    for number in budget.every_seed(seed):
-        fresh, _ = train_on_task(marked, number, 0, positions="none")
-        model, _ = train_on_task(marked, number, budget.steps, positions="none", batch=128)
-        before.append(_weight_on_right(fresh, number))
-        after.append(_weight_on_right(model, number))
-        right.append(accuracy(model, marked, number))
-        for name, norm in _first_gradients(number).items():
+    for seed in setup.every_seed():
+        fresh, _ = train_on_task(marked, seed, 0, positions="none")
+        model, _ = train_on_task(marked, seed, setup.steps, positions="none", batch=128)
+        before.append(_weight_on_right(fresh, seed))
+        after.append(_weight_on_right(model, seed))
+        right.append(accuracy(model, marked, seed))
+        for name, norm in _first_gradients(seed).items():
             gradients[name].append(norm)
         records += [
-            {"when": "before", "seed": str(number), "weight": before[-1]},
-            {"when": "after", "seed": str(number), "weight": after[-1]},
+            {"when": "before", "seed": str(seed), "weight": before[-1]},
+            {"when": "after", "seed": str(seed), "weight": after[-1]},
         ]
-    titles = {
-        "when": Text("training", "训练"),
-        "weight": Text("weight on the right key", "落在正确键上的权重"),
-        "seed": Text("seed", "种子"),
-    }
     numbers = {
-        "gain_of_weight_on_the_right_key": difference(after, before),
-        "accuracy": mean_over_seeds(right),
+        "gain_of_weight_on_the_right_key": paired_difference(after, before),
+        "accuracy": share_over_seeds(right),
         **{f"first_gradient_of_{name}": mean_over_seeds(norms) for name, norms in gradients.items()},
     }
-    return Evidence(numbers, records, Figure("bar", "when", "weight", "seed", titles))
+    return Evidence(numbers, records, Figure("bar", "when", "weight", "seed"))
 
 
 CLAIM = Claim(
-    id="A7",
-    statement=Text(
-        "Gradients alone drive queries and keys to match, and values to carry what is needed.",
-        "仅凭梯度，查询与键就会学会匹配，值就会学会携带所需信息。",
-    ),
-    equation="∂loss/∂W_Q, ∂loss/∂W_K, ∂loss/∂W_V",
-    measured=Text(
-        "associative recall (four tokens with a key and a value each, a key is asked for): the weight on the right "
-        "token "
-        "before and after training, accuracy, and the first gradients of the three matrices",
-        "联想回忆（四个词元各带键与值，询问一个键）：训练前后正确词元所得的权重、准确率，以及三个矩阵的初始梯度",
-    ),
-    rule=Rule(
-        (
-            at_least("gain_of_weight_on_the_right_key", 0.2, SEEDS, fails_at=0.05),
-            at_least("accuracy", 0.6, Text("guessing gives a quarter", "瞎猜只对四分之一"), fails_at=0.35),
+    load_texts(__file__),
+    Rule(
+        criteria=(
+            at_least("gain_of_weight_on_the_right_key", 0.2, fails_at=0.05),
+            at_least("accuracy", 0.6, fails_at=0.35),
         )
     ),
-    reading=Text(
-        "Nobody says which token is right; only the answer is marked. At the start the weights are even, so values "
-        "learn "
-        "first and give queries and keys a reason to choose: their gradient is smaller until there is something to "
-        "gain by "
-        "looking. Such stages are known as sudden drops of the loss in in-context recall (Olsson et al. 2022).",
-        "没有人说哪个词元是对的，标注的只有答案。起初权重均匀，所以值先学会，查询与键才有了选择的理由：在“看”变得有利"
-        "可图之前，它们的梯度较小。"
-        "这种阶段性在上下文回忆中表现为损失的骤降（Olsson 等 2022）。",
-    ),
-    sources=(
-        "Olsson et al. 2022, In-context Learning and Induction Heads",
-        "Snell et al. 2021, Approximating How Single Head Attention Learns",
-    ),
-    run=measure,
-    effort=Effort(Budget(seeds=3, steps=250), Budget(seeds=5, steps=1_000)),
+    measure,
+    Effort(Setup(seeds=3, steps=250), Setup(seeds=5, steps=1_000)),
 )

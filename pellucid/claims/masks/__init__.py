@@ -1,1 +1,1 @@
-"""K: who may look at whom."""
+"""K: masks."""

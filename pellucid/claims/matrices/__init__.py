@@ -1,1 +1,1 @@
-"""M: matrices as changes of space."""
+"""M: matrices as transformations of space."""

@@ -2,12 +2,11 @@
 
 import numpy
 
-from pellucid.claims.bilingual import Text
-from pellucid.claims.claim import Budget, Claim, Effort
+from pellucid.claims.claim import Claim, Effort, Setup
 from pellucid.claims.demo_text import demo_vectors
 from pellucid.claims.evidence import Evidence, Figure, exact_values
 from pellucid.claims.rules import Rule, at_most
-from pellucid.claims.texts import EXACTLY_NONE, ROUNDING_64
+from pellucid.claims.texts import load_texts
 from pellucid.randomness import generator
 
 __all__ = ["CLAIM", "measure", "normal_matrices"]
@@ -16,7 +15,7 @@ _SHEAR = numpy.array([[1.0, 1.0], [0.0, 1.0]])
 
 
 def normal_matrices(seed: int) -> list[numpy.ndarray]:
-    """Return matrices that commute with their transposes: symmetric ones and rotations, some of low rank."""
+    """Draw matrices that commute with their transposes: symmetric ones and rotations, some of low rank."""
     draw, found = generator(seed, "M6"), []
     for rank in (2, 5, 12):
         columns = numpy.linalg.qr(draw.standard_normal((12, 12)))[0]
@@ -25,8 +24,12 @@ def normal_matrices(seed: int) -> list[numpy.ndarray]:
     return found
 
 
-def measure(matrices: list[numpy.ndarray], w_in: numpy.ndarray) -> Evidence:
-    """Compare eigenvalues with stretches, rank with the image's dimension; and look at an embedding's stretches."""
+def measure(setup: Setup, matrices: list[numpy.ndarray] | None = None, w_in: numpy.ndarray | None = None) -> Evidence:
+    """Compare eigenvalues with singular values and rank with the image's dimension; decompose an embedding."""
+    if matrices is None:
+        matrices = normal_matrices(setup.seed)
+    if w_in is None:
+        w_in = demo_vectors("zh", setup.size, setup.seed).input_vectors
     apart, off = 0.0, 0
     for matrix in matrices:
         eigenvalues = numpy.sort(numpy.abs(numpy.linalg.eigvals(matrix)))
@@ -39,19 +42,15 @@ def measure(matrices: list[numpy.ndarray], w_in: numpy.ndarray) -> Evidence:
     stretches = numpy.linalg.svd(w_in.astype(float), compute_uv=False)
     shares = stretches / stretches.sum()
     effective = float(numpy.exp(-(shares * numpy.log(shares)).sum()))
-    records = [{"direction": n + 1, "stretch": float(value)} for n, value in enumerate(stretches)]
-    titles = {
-        "direction": Text("direction of a trained W_in, longest first", "训练所得 W_in 的方向（由长到短）"),
-        "stretch": Text("singular value", "奇异值"),
-    }
+    records = [{"direction": n + 1, "singular_value": float(value)} for n, value in enumerate(stretches)]
     numbers = exact_values(
-        eigenvalues_off_stretches_of_normal_maps=apart,
-        eigenvalues_off_stretches_of_a_shear=float(shear),
-        rank_off_dimension_of_image=off,
+        eigenvalues_against_singular_values_of_normal_maps=apart,
+        eigenvalues_against_singular_values_of_a_shear=float(shear),
+        rank_against_dimension_of_image=off,
         dimensions_of_w_in=len(stretches),
         effective_rank_of_w_in=effective,
     )
-    return Evidence(numbers, records, Figure("line", "direction", "stretch", None, titles))
+    return Evidence(numbers, records, Figure("line", "direction", "singular_value"))
 
 
 def _pivots(matrix: numpy.ndarray) -> int:
@@ -66,48 +65,15 @@ def _pivots(matrix: numpy.ndarray) -> int:
     return found
 
 
-def _run(budget: Budget, seed: int) -> Evidence:
-    return measure(normal_matrices(seed), demo_vectors("zh", budget.size, seed).input_vectors)
-
-
 CLAIM = Claim(
-    id="M6",
-    statement=Text("Rank and eigenvalues tell what a map does.", "秩和特征值说明一个变换做了什么。"),
-    equation="A v = λ v;  rank A = dim image A",
-    measured=Text(
-        "eigenvalues against stretches (singular values) of six normal matrices and of a shear; rank against the "
-        "dimension "
-        "of the image; the singular values of a W_in trained on the demo language (size: sentences)",
-        "六个正规矩阵与一个剪切的特征值对照伸缩（奇异值）；秩对照像的维数；以及在演示语言上训练的 W_in 的奇异值"
-        "（size 为句数）",
-    ),
-    rule=Rule(
-        holds=(
-            at_most("eigenvalues_off_stretches_of_normal_maps", 1e-9, ROUNDING_64),
-            at_most("rank_off_dimension_of_image", 0, EXACTLY_NONE),
+    load_texts(__file__),
+    Rule(
+        criteria=(
+            at_most("eigenvalues_against_singular_values_of_normal_maps", 1e-9),
+            at_most("rank_against_dimension_of_image", 0),
         ),
-        beyond=(at_most("eigenvalues_off_stretches_of_a_shear", 1e-9, ROUNDING_64),),
-        condition=Text(
-            "rank always; eigenvalues only for square maps that commute with their transpose: a shear has both "
-            "eigenvalues 1 and stretches by 1.618; singular values tell it of every map",
-            "秩总是成立；特征值只限于与自身转置可交换的方阵：剪切的两个特征值都是 1，却伸缩 1.618 倍；对任何映射都管"
-            "用的是奇异值",
-        ),
+        outside=(at_most("eigenvalues_against_singular_values_of_a_shear", 1e-9),),
     ),
-    reading=Text(
-        "W_in is not square and has no eigenvalues at all; its singular values fall off gradually, so its rank is "
-        "full and "
-        "its effective rank (Roy & Vetterli 2007), the exponential of the spectrum's entropy, is what tells how many "
-        "directions are in use. Removing the few longest even helps similarity (Mu & Viswanath 2018).",
-        "W_in 不是方阵，根本没有特征值；它的奇异值缓缓下降，所以满秩，真正说明用了多少方向的是有效秩（Roy 与 "
-        "Vetterli 2007），即谱熵的指数。"
-        "去掉最长的几个方向甚至有助于相似度（Mu 与 Viswanath 2018）。",
-    ),
-    sources=(
-        "Strang 2016, §6.1, §7.2",
-        "Roy & Vetterli 2007, The Effective Rank",
-        "Mu & Viswanath 2018, All-but-the-Top",
-    ),
-    run=_run,
-    effort=Effort(Budget(size=1_500), Budget(size=8_000)),
+    measure,
+    Effort(Setup(size=1_500), Setup(size=8_000)),
 )

@@ -1,1 +1,1 @@
-"""P: where a word stands."""
+"""P: position."""

@@ -1,1 +1,1 @@
-"""R: the residual sum."""
+"""R: residual connections."""

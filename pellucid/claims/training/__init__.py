@@ -1,1 +1,1 @@
-"""T: training, and writing."""
+"""T: training and generation."""

@@ -1,12 +1,11 @@
-"""E5: words used alike get alike rows."""
+"""E5: words used alike get similar rows."""
 
 import numpy
 
-from pellucid.claims.bilingual import Text
-from pellucid.claims.claim import Budget, Claim, Effort
+from pellucid.claims.claim import Claim, Effort, Setup
 from pellucid.claims.evidence import Evidence, Figure, mean_over_seeds
 from pellucid.claims.rules import Rule, at_least
-from pellucid.claims.texts import SEEDS
+from pellucid.claims.texts import load_texts
 from pellucid.randomness import generator
 from pellucid.word_vectors import WordVectors
 
@@ -18,7 +17,7 @@ _GRAMMAR = ((0, 1, 2), (3, 1, 4), (0, 5, 6), (3, 5, 7), (2, 6, 4))
 
 
 def interchangeable_text(seed: int, sentences: int, classes_matter: bool = True) -> list[list[str]]:
-    """Return sentences in which the words of a class stand for each other; without classes any word stands anywhere."""
+    """Generate sentences in which the words of a class are interchangeable; without classes, any words are."""
     draw, text = generator(seed, "E5"), []
     for _ in range(sentences):
         pattern = _GRAMMAR[int(draw.integers(len(_GRAMMAR)))]
@@ -27,15 +26,15 @@ def interchangeable_text(seed: int, sentences: int, classes_matter: bool = True)
     return text
 
 
-def measure(budget: Budget, seed: int, classes_matter: bool = True) -> Evidence:
+def measure(setup: Setup, classes_matter: bool = True) -> Evidence:
     """Train on interchangeable words and compare cosines within classes and between them."""
     records: list[dict[str, object]] = []
     gaps: dict[str, list[float]] = {objective: [] for objective in _OBJECTIVES}
-    for number in budget.every_seed(seed):
-        text = interchangeable_text(number, budget.size, classes_matter)
+    for seed in setup.every_seed():
+        text = interchangeable_text(seed, setup.size, classes_matter)
         for objective in _OBJECTIVES:
             vectors = WordVectors.train(
-                text, dim=16, window=2, epochs=budget.steps, objective=objective, min_count=1, sample=0.0, seed=number,
+                text, dim=16, window=2, epochs=setup.steps, objective=objective, min_count=1, sample=0.0, seed=seed,
                 threads=1, learning_rate=0.1,
             )  # fmt: skip
             rows = vectors.input_vectors / numpy.linalg.norm(vectors.input_vectors, axis=1, keepdims=True)
@@ -45,49 +44,21 @@ def measure(budget: Budget, seed: int, classes_matter: bool = True) -> Evidence:
             within, between = float(cosines[same & others].mean()), float(cosines[~same].mean())
             gaps[objective].append(within - between)
             records += [
-                {"objective": objective, "pairs": name, "seed": number, "cosine": value}
+                {"objective": objective, "pairs": name, "seed": seed, "cosine": value}
                 for name, value in (("within a class", within), ("between classes", between))
             ]
-    titles = {
-        "objective": Text("objective", "目标"),
-        "cosine": Text("mean cosine", "平均余弦"),
-        "pairs": Text("pairs", "词对"),
-    }
     numbers = {f"gap_{objective.replace('-', '_')}": mean_over_seeds(values) for objective, values in gaps.items()}
-    return Evidence(numbers, records, Figure("point", "objective", "cosine", "pairs", titles))
+    return Evidence(numbers, records, Figure("point", "objective", "cosine", "pairs"))
 
 
 CLAIM = Claim(
-    id="E5",
-    statement=Text("Words used alike get alike rows of W_in.", "用法相近的词得到相近的 W_in 行。"),
-    equation="cos(W_in[i], W_in[j]) is larger within a class",
-    measured=Text(
-        "a generated text of 48 words in 8 classes whose words are interchangeable (size: sentences): mean cosine "
-        "within "
-        "classes less that between, negative sampling and full softmax",
-        "生成文本：48 个词分 8 类，同类可互换（size 为句数）：类内平均余弦减类间平均余弦，负采样与完整 softmax 各一",
-    ),
-    rule=Rule(
-        (
-            at_least("gap_negative_sampling", 0.2, SEEDS, fails_at=0.05),
-            at_least("gap_full_softmax", 0.2, SEEDS, fails_at=0.05),
+    load_texts(__file__),
+    Rule(
+        criteria=(
+            at_least("gap_negative_sampling", 0.2, fails_at=0.05),
+            at_least("gap_full_softmax", 0.2, fails_at=0.05),
         )
     ),
-    reading=Text(
-        "Two words with the same contexts have the same optimum, so their rows drift together: Harris's distributional "
-        "hypothesis (1954) as a property of the loss. Alike means substitutable: antonyms, which stand in the same "
-        "places, "
-        "get alike rows too (Mrkšić et al. 2016). Wide windows favour words of a topic, narrow ones words of a class "
-        "(Levy & Goldberg 2014b).",
-        "上下文相同的两个词最优点相同，所以它们的行会靠拢：Harris（1954）的分布假说在此成了损失函数的性质。相近指的是"
-        "可替换：反义词站在同样的位置，"
-        "行也相近（Mrkšić 等 2016）。宽窗口偏向同一话题的词，窄窗口偏向同一词类的词（Levy 与 Goldberg 2014b）。",
-    ),
-    sources=(
-        "Harris 1954, Distributional Structure",
-        "Levy & Goldberg 2014b, Dependency-Based Word Embeddings",
-        "Mrkšić et al. 2016, Counter-fitting",
-    ),
-    run=measure,
-    effort=Effort(Budget(seeds=3, steps=5, size=2_000), Budget(seeds=5, steps=10, size=5_000)),
+    measure,
+    Effort(Setup(seeds=3, steps=5, size=2_000), Setup(seeds=5, steps=10, size=5_000)),
 )
