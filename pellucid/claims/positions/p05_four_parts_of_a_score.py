@@ -14,11 +14,11 @@ from pellucid.inspection.score_decomposition import ScoreDecomposition, decompos
 __all__ = ["CLAIM", "measure"]
 
 
-def measure(setup: Setup, splits: Iterable[ScoreDecomposition]) -> Evidence:
+def measure(setup: Setup, splits: Iterable[ScoreDecomposition] | None = None) -> Evidence:
     """Compare the sum of the parts with the score, relative to the largest score of the sentence, for every head."""
     largest: float = 0.0
     records: list[dict[str, object]] = []
-    for split in splits:
+    for split in _decompositions(setup) if splits is None else splits:
         largest = max(largest, split.error / float(numpy.abs(split.scores.values).max()))
         records = records or [
             {"head": str(head), "part": name.replace("_", "–"), "mean_square": float((part.values[head] ** 2).mean())}
@@ -30,7 +30,7 @@ def measure(setup: Setup, splits: Iterable[ScoreDecomposition]) -> Evidence:
     )
 
 
-def _splits(setup: Setup) -> Iterable[ScoreDecomposition]:
+def _decompositions(setup: Setup) -> Iterable[ScoreDecomposition]:
     trained = demo_translator(setup.steps, setup.seed)
     looks = (trained.translator.look(pair.source, target=pair.target) for pair in trained.data.test[:20])
     return (decompose_scores(look, "encoder.0.self_attention") for look in looks)
