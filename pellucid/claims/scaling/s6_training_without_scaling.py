@@ -61,7 +61,7 @@ def _accuracies(setup: Setup) -> dict[Setting, list[float]]:
 
 def measure(setup: Setup) -> Evidence:
     """Train one head of two dimensions with and without scaling, by two optimizers at two learning rates."""
-    found = _accuracies(setup, setup.seed)
+    found = _accuracies(setup)
     records = []
     for (way, width, rate, kind), values in found.items():
         mean = share_over_seeds(values)
