@@ -7,9 +7,8 @@ measured on its last pages.
 import heapq
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from hashlib import blake2b
 
-from pellucid.corpus.documents import Document
+from pellucid.corpus.documents import Document, hash_document
 from pellucid.corpus.splitting import validation_size
 
 __all__ = ["HeldOutDocuments", "hold_out_documents"]
@@ -80,7 +79,7 @@ def _smallest(documents: Iterator[Document], wanted: int) -> frozenset[int]:
     for document in documents:
         if not document.begins:
             continue
-        key = _hash(document)
+        key = hash_document(document)
         if key in kept or not wanted:
             continue
         if len(heap) < wanted:
@@ -96,7 +95,7 @@ def _marked(documents: Iterator[Document], held: frozenset[int]) -> Iterator[tup
     chosen = False
     for document in documents:
         if document.begins:
-            chosen = _hash(document) in held
+            chosen = hash_document(document) in held
         yield document, chosen
 
 
@@ -139,8 +138,3 @@ def _cut(text: str, wanted: int) -> int:
         return min(max(wanted, 0), len(text))
     line_end = text.find("\n", wanted)
     return wanted if line_end < 0 else line_end + 1
-
-
-def _hash(document: Document) -> int:
-    text = f"{document.prompt}\x1f{document.text}".encode()
-    return int.from_bytes(blake2b(text, digest_size=8).digest(), "little")

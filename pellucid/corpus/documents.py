@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 from pellucid.corpus.cleaning import clean_line
 from pellucid.corpus.doctor.checks import AUTO_FIXED
 from pellucid.corpus.documents_config import Boundary
+from pellucid.corpus.hashing import hash_text
 from pellucid.corpus.jsonl import JSONL_SUFFIXES, is_unicode, read_record
 from pellucid.corpus.pairs import Location
 from pellucid.corpus.raw_pairs import Issue, decode
@@ -24,6 +25,7 @@ __all__ = [
     "Document",
     "RawDocument",
     "detect_boundary",
+    "hash_document",
     "is_jsonl",
     "read_documents",
     "read_valid_documents",
@@ -60,6 +62,11 @@ class RawDocument(NamedTuple):
 
     document: Document
     issues: tuple[Issue, ...] = ()
+
+
+def hash_document(document: Document) -> int:
+    """Hash a document's prompt and text to 64 bits."""
+    return hash_text(f"{document.prompt}\x1f{document.text}")
 
 
 def is_jsonl(file: str | Path) -> bool:

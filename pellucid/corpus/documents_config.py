@@ -1,4 +1,4 @@
-"""How a text is cut into documents, and how it is judged before it is learnt from."""
+"""Settings for splitting a text into documents and checking them before training."""
 
 from typing import Literal, Self
 
@@ -22,23 +22,23 @@ DOCUMENT_CHECKS = (
     "control-character",
     "mojibake",
 )
-"""The checks that a text of documents undergoes, of the doctor's table."""
+"""The checks of the doctor's table that apply to documents."""
 
 
 class DocumentsConfig(CheckOptions):
-    """What a document is, whether one may look at another, and levels of checks (`data.*` of a language model)."""
+    """What a document is, whether documents see each other, and levels of checks (`data.*` of a language model)."""
 
     documents: Literal["auto", "blank-line", "line", "file"] = Field(
         "auto",
-        description="what ends a document: a blank line, a line, or the end of the file. auto: a line where no line is "
-        "blank; a blank line where what stands between them is long, 400 characters on the median; else the file, as "
-        "for a play, whose blank lines only part its speeches",
+        description="what ends a document: a blank line, a line end, or the end of the file. auto: a line end if there "
+        "are no blank lines; a blank line if the texts between them are long, at least 400 characters in the median; "
+        "otherwise the end of the file, as for a play, whose blank lines only separate speeches",
     )
     cross_documents: bool = Field(
-        False, description="let tokens look at the documents before theirs that share the context with it"
+        False, description="let tokens attend to the preceding documents in the same context window"
     )
 
     @model_validator(mode="after")
-    def _checks_exist(self) -> Self:
+    def _validate(self) -> Self:
         validate_check_names({"drop": self.drop, "keep": self.keep, "skip": self.skip}, DOCUMENT_CHECKS)
         return self

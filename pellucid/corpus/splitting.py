@@ -8,8 +8,8 @@ import heapq
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from hashlib import blake2b
 
+from pellucid.corpus.hashing import hash_text
 from pellucid.corpus.pairs import SentencePair
 
 __all__ = ["HeldOut", "hold_out", "validation_size"]
@@ -77,7 +77,7 @@ def _smallest(pairs: Iterator[SentencePair], wanted: int) -> list[SentencePair]:
     heap: list[tuple[int, int]] = []  # (-hash, number): the largest of the smallest hashes on top
     kept: dict[int, SentencePair] = {}  # by hash
     for number, pair in enumerate(pairs):
-        key = _hash(pair)
+        key = hash_text(f"{pair.source}\t{pair.target}")
         if wanted and key not in kept and (len(heap) < wanted or key < -heap[0][0]):
             if len(heap) == wanted:
                 del kept[-heapq.heappushpop(heap, (-key, number))[0]]
@@ -85,8 +85,3 @@ def _smallest(pairs: Iterator[SentencePair], wanted: int) -> list[SentencePair]:
                 heapq.heappush(heap, (-key, number))
             kept[key] = pair
     return [kept[key] for key in sorted(kept)]
-
-
-def _hash(pair: SentencePair) -> int:
-    text = f"{pair.source}\t{pair.target}".encode()
-    return int.from_bytes(blake2b(text, digest_size=8).digest(), "little")

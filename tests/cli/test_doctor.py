@@ -70,7 +70,7 @@ def test_several_files_may_follow_a_flag(good: Path, tmp_path: Path, capsys: pyt
     ("arguments", "code", "said"),
     [
         (["nowhere.tsv"], 1, "no such file"),
-        ([], 2, "no text"),
+        ([], 2, "no text given"),
         (["--valid", "GOOD"], 2, "before --valid"),
         (["--drop", "coppy", "GOOD"], 2, "no check is called"),
         (["GOOD", "--drop", "coppy"], 2, "no check is called"),

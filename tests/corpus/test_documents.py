@@ -154,7 +154,7 @@ def test_what_stands_in_the_validation_text_is_left_out(tmp_path: Path) -> None:
 def test_a_text_without_anything_is_refused(tmp_path: Path) -> None:
     (problem,) = examined(tmp_path, b"\n \n").report.errors
     assert problem.check == "empty"
-    with pytest.raises(UsageError, match="no text"):
+    with pytest.raises(UsageError, match="no files given"):
         examine_documents([], DocumentsConfig())
 
 

@@ -1,15 +1,21 @@
 """The whole examination: the report, the pairs, and that they agree."""
 
+import hashlib
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from pellucid.corpus.cleaning import clean
 from pellucid.corpus.config import DataConfig
 from pellucid.corpus.doctor import CHECKS, Examination, examine
+from pellucid.corpus.hashing import hash_text
 from pellucid.errors import UserError
 
 from .test_offset_path import make_text
@@ -192,3 +198,25 @@ def test_unknown_checks_and_contradictions_are_refused() -> None:
 def test_fixes_turn_every_error_but_emptiness_into_leaving_out() -> None:
     fixing = DataConfig().with_fixes()
     assert {check for check in CHECKS if fixing.level(check) == "error"} == {"empty"}
+
+
+@pytest.mark.parametrize("check", ["blank", "unpaired", "encoding"])
+@pytest.mark.parametrize("field", ["keep", "skip"])
+def test_what_is_no_pair_can_only_be_dropped(check: str, field: str) -> None:
+    """Kept or skipped, such pairs would be lost without being counted."""
+    with pytest.raises(ValidationError, match=f"{check} cannot be among those to {field}"):
+        DataConfig.model_validate({field: (check,)})
+    assert DataConfig(drop=(check,)).level(check) == "drop"
+
+
+def test_duplicates_do_not_depend_on_the_hash_seed_of_the_process() -> None:
+    """Golden: blake2b of the text, 8 bytes, little-endian; computed with `b2sum -l 64`."""
+    assert hash_text("uno\tone") == int.from_bytes(hashlib.blake2b(b"uno\tone", digest_size=8).digest(), "little")
+    program = "from pellucid.corpus.hashing import hash_text; print(hash_text('uno'))"
+    done = {
+        subprocess.run(
+            [sys.executable, "-c", program], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(done) == 1

@@ -66,7 +66,7 @@ def test_other_names_are_wrong_usage(source: Path, tmp_path: Path) -> None:
 
 def test_where_nothing_remains_nothing_is_written(tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_text("\tx\n", encoding="utf-8")
-    with pytest.raises(UserError, match="no pair remains"):
+    with pytest.raises(UserError, match="no pair is usable"):
         fix([tmp_path / "a.tsv"], tmp_path / "clean.tsv", options=DataConfig().with_fixes())
     assert [path.name for path in tmp_path.iterdir()] == ["a.tsv"]
 

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from pellucid.corpus.doctor.hash_set import HashSet
 
 
-@given(st.lists(st.lists(st.integers(-8, 8))))
+@given(st.lists(st.lists(st.integers(0, 16))))
 def test_blocks_of_hashes_are_known_again_as_a_set_knows_them(blocks: list[list[int]]) -> None:
     seen, known = HashSet(), set[int]()
     for block in blocks:
-        answers = seen.add(numpy.array(block, dtype=numpy.int64)).tolist()
+        answers = seen.add(numpy.array(block, dtype=numpy.uint64)).tolist()
         expected = [value in known or value in block[:place] for place, value in enumerate(block)]
         known.update(block)
         assert answers == expected
@@ -20,5 +20,5 @@ def test_blocks_of_hashes_are_known_again_as_a_set_knows_them(blocks: list[list[
 def test_a_hash_takes_eight_bytes() -> None:
     seen = HashSet()
     for block in range(50):
-        seen.add(numpy.arange(block * 100, block * 100 + 150, dtype=numpy.int64))
+        seen.add(numpy.arange(block * 100, block * 100 + 150, dtype=numpy.uint64))
     assert seen.nbytes == 8 * 5050

@@ -25,6 +25,15 @@ def test_the_page_of_commands_is_up_to_date(monkeypatch: pytest.MonkeyPatch) -> 
     assert commands.FILE.read_text(encoding="utf-8") == commands.render()
 
 
+def test_the_tables_of_the_doctor_are_up_to_date() -> None:
+    doctor = _loaded("make_doctor")
+    for file in doctor.FILES:
+        text = file.read_text(encoding="utf-8")
+        assert doctor.render(text) == text, file
+    for name in doctor.PARTS:
+        assert any(f"<!-- {name} -->" in file.read_text(encoding="utf-8") for file in doctor.FILES), name
+
+
 PAGES = ["README.md", "README.zh.md", "CONTRIBUTING.md", "recipes/README.md", "recipes/README.zh.md"]
 GUIDES = [f"docs/{page.parent.name}/{page.name}" for page in sorted((ROOT / "docs").glob("guide*/*.md"))]
 CLAIMS = ["docs/claims/README.md", "docs/claims/README.zh.md"]

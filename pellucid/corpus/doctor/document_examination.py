@@ -1,4 +1,4 @@
-"""The examination of a text of documents: what is wrong with it by file and line, and the documents that remain."""
+"""Examine texts for a language model: what is wrong with them by file and line, and which documents are used."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -9,11 +9,19 @@ import numpy
 from numpy.typing import NDArray
 
 from pellucid.corpus.doctor.checks import AUTO_FIXED
-from pellucid.corpus.doctor.examination import Stamp, stamp
+from pellucid.corpus.doctor.examination import FileState, file_states
 from pellucid.corpus.doctor.hash_set import HashSet
-from pellucid.corpus.doctor.pair_checks import mojibake_in
+from pellucid.corpus.doctor.pair_checks import find_mojibake
 from pellucid.corpus.doctor.report import IssueLog, ReportedIssue, excerpt, issue_lines
-from pellucid.corpus.documents import BOUNDARY_WORDS, Document, RawDocument, detect_boundary, is_jsonl, read_documents
+from pellucid.corpus.documents import (
+    BOUNDARY_WORDS,
+    Document,
+    RawDocument,
+    detect_boundary,
+    hash_document,
+    is_jsonl,
+    read_documents,
+)
 from pellucid.corpus.documents_config import DOCUMENT_CHECKS, Boundary, DocumentsConfig
 from pellucid.corpus.pairs import Location
 from pellucid.errors import UsageError, UserError
@@ -21,7 +29,7 @@ from pellucid.plurals import pluralize
 
 __all__ = ["DocumentExamination", "DocumentReport", "examine_documents"]
 
-_BLOCK = 8192  # documents judged at once
+_BLOCK = 8192  # documents checked at once
 
 
 @dataclass(frozen=True)
@@ -30,13 +38,13 @@ class DocumentReport:
 
     Args:
         files: the files read, in order.
-        cuts: what ends a document in each; None for JSONL.
-        documents: all documents.
-        usable: those that remain.
-        characters: of those.
-        prompts: how many of those have a prompt.
-        prompt_ending: line ends or spaces that every prompt ends with: what a question needs behind it.
-        problems: the first examples of each check, worst level first.
+        boundaries: what ends a document in each; None for JSONL.
+        documents: the number of documents.
+        usable: the number of documents that are used.
+        characters: the characters of those used.
+        prompts: how many of those used have a prompt.
+        prompt_ending: line ends or spaces that every prompt ends with, to be added to a user's prompt.
+        issues: the first examples of each check, most severe level first.
         counts: in how many documents, or parts of long ones, each check found something.
     """
 
@@ -52,11 +60,11 @@ class DocumentReport:
 
     @property
     def errors(self) -> tuple[ReportedIssue, ...]:
-        """The problems for which training refuses the text."""
-        return tuple(problem for problem in self.issues if problem.level == "error")
+        """The issues for which training refuses the text."""
+        return tuple(issue for issue in self.issues if issue.level == "error")
 
     def as_dict(self) -> dict[str, object]:
-        """Return what report.json says of the text."""
+        """Convert to the form of report.json."""
         return {
             "files": list(self.files),
             "boundaries": list(self.boundaries),
@@ -65,15 +73,15 @@ class DocumentReport:
             "characters": self.characters,
             "with_prompt": self.prompts,
             "prompt_ending": self.prompt_ending,
-            "issues": [problem.as_dict() for problem in self.issues],
+            "issues": [issue.as_dict() for issue in self.issues],
             "counts": dict(self.counts),
         }
 
     def summary_lines(self, shown: int = 3) -> list[str]:
-        """Return the report for people; `shown` examples of each check, 0 for one line a check."""
-        documents, usable = pluralize(self.documents, "document"), f"{self.usable:,} usable"
+        """Format the report for people, with `shown` examples of each check; 0 gives one line per check."""
         lines = [
-            f"{pluralize(len(self.files), 'file')}, {documents}, {usable}, {pluralize(self.characters, 'character')}"
+            f"{pluralize(len(self.files), 'file')}, {pluralize(self.documents, 'document')}, {self.usable:,} usable, "
+            f"{pluralize(self.characters, 'character')}"
         ]
         for file, boundary in zip(self.files, self.boundaries, strict=True):
             if boundary is not None:
@@ -83,20 +91,22 @@ class DocumentReport:
 
 @dataclass(frozen=True)
 class DocumentExamination:
-    """A text that was examined: the report, and the documents that remain."""
+    """An examined text: the report, and the documents that are used."""
 
     report: DocumentReport
     _used: NDArray[numpy.bool_] = field(repr=False)
-    _stamps: tuple[Stamp, ...] = field(repr=False)
+    _states: tuple[FileState, ...] = field(repr=False)
 
     def documents(self) -> Iterator[Document]:
-        """Yield the usable documents, long ones in parts, in file order, reading anew; again and again.
+        """Yield the usable documents, long ones in parts, in file order; every call reads the files again.
 
         Raises:
             UserError: if a file has changed since it was examined.
         """
-        if stamp(self.report.files) != self._stamps:
-            raise UserError("the text has changed since it was examined", where=self.report.files, hint="Start again.")
+        if file_states(self.report.files) != self._states:
+            raise UserError(
+                "the text has changed since it was examined", where=self.report.files, hint="Run the command again."
+            )
         stream = _stream(self.report.files, self.report.boundaries)
         for raw, used in zip(stream, self._used.tolist(), strict=False):
             if used:
@@ -106,49 +116,48 @@ class DocumentExamination:
 def examine_documents(
     files: Sequence[str | Path], options: DocumentsConfig, held_out: Callable[[], Iterator[Document]] | None = None
 ) -> DocumentExamination:
-    """Examine a text of documents. Memory grows by 9 bytes a document.
+    """Examine a text of documents. Memory grows by 9 bytes per document.
 
     Args:
-        files: plain texts, or JSONL with `text`, or `prompt` and `completion`; packed ones are unpacked.
-        options: what a document is, and what is done about which fault.
-        held_out: streams documents that training must not see; those that stand there are left out.
+        files: plain texts, or JSONL with `text` or with `prompt` and `completion`; may be compressed.
+        options: what a document is, and the levels of checks.
+        held_out: streams documents that training must not see; these are left out.
 
     Raises:
         UserError: if a file cannot be read.
-        UsageError: if none is given.
+        UsageError: if no file is given.
     """
     if not files:
-        raise UsageError("no text was given", hint="Name a text file, or a .jsonl file.")
+        raise UsageError("no files given", where="text", hint="Name text files, or .jsonl files.")
     names = tuple(map(str, files))
-    stamps = stamp(names)
+    states = file_states(names)
     boundaries = tuple(None if is_jsonl(name) else _boundary(name, options) for name in names)
     log = IssueLog(options.level)
-    check_block = _DocumentChecker(options, log, held_out)
+    checker = _DocumentChecker(options, log, held_out)
     used = bytearray()
     documents = usable = characters = prompts = 0
     endings = set[str]()
     stream = _stream(names, boundaries)
     while block := list(islice(stream, _BLOCK)):
-        good = check_block.check_block(block)
+        good = checker.check_block(block)
         used += good.tobytes()
         documents += sum(raw.document.begins for raw in block)
         kept = [raw.document for raw, is_good in zip(block, good.tolist(), strict=True) if is_good]
         usable += sum(document.begins for document in kept)
         characters += sum(len(document.text) + len(document.prompt) for document in kept)
-        asked = [document.prompt for document in kept if document.prompt]
-        prompts += len(asked)
-        endings.update(prompt[len(prompt.rstrip()) :] for prompt in asked)
-    if not usable and all(problem.level != "error" for problem in log.issues()):
-        log.note("empty", Location(names[0], 1), f"none of {pluralize(documents, 'document')} can be used")
-    made = {check: log.counts[check] for check in DOCUMENT_CHECKS if check not in options.skip}
-    report = DocumentReport(
-        names, boundaries, documents, usable, characters, prompts, _common(endings), log.issues(), made
-    )
-    return DocumentExamination(report, numpy.frombuffer(bytes(used), numpy.bool_), stamps)
+        with_prompt = [document.prompt for document in kept if document.prompt]
+        prompts += len(with_prompt)
+        endings.update(prompt[len(prompt.rstrip()) :] for prompt in with_prompt)
+    if not usable and all(issue.level != "error" for issue in log.issues()):
+        log.add("empty", Location(names[0], 1), f"none of {pluralize(documents, 'document')} can be used")
+    counts = {check: log.counts[check] for check in DOCUMENT_CHECKS if check not in options.skip}
+    ending = _common_ending(endings)
+    report = DocumentReport(names, boundaries, documents, usable, characters, prompts, ending, log.issues(), counts)
+    return DocumentExamination(report, numpy.frombuffer(bytes(used), numpy.bool_), states)
 
 
-def _common(endings: set[str]) -> str:
-    """Return the longest ending that all of these share."""
+def _common_ending(endings: set[str]) -> str:
+    """The longest ending that all of these share."""
     shortest = min(endings, key=len, default="")
     return next(shortest[i:] for i in range(len(shortest) + 1) if all(e.endswith(shortest[i:]) for e in endings))
 
@@ -163,7 +172,7 @@ def _stream(files: Sequence[str], boundaries: Sequence[Boundary | None]) -> Iter
 
 
 class _DocumentChecker:
-    """Judges documents in order, and remembers what has stood before."""
+    """Checks documents in order, and remembers hashes of those seen before."""
 
     def __init__(
         self, options: DocumentsConfig, log: IssueLog, held_out: Callable[[], Iterator[Document]] | None
@@ -171,44 +180,43 @@ class _DocumentChecker:
         self._options = options
         self._log = log
         self._known = HashSet()
-        self._held_out = frozenset(_hash(document) for document in held_out()) if held_out is not None else frozenset()
+        self._held_out = frozenset(map(hash_document, held_out())) if held_out is not None else frozenset()
 
     def check_block(self, block: Sequence[RawDocument]) -> NDArray[numpy.bool_]:
-        """Report what is wrong with a block of documents, and say which are used."""
+        """Check a block of documents; True for each that is used."""
         good = numpy.array([self._is_sound(raw) for raw in block])
-        # Parts of a long text repeat by chance only.
+        # Parts of a long text repeat only by chance.
         whole = [n for n, raw in enumerate(block) if good[n] and raw.document.begins and raw.document.ends]
-        own = numpy.array([_hash(block[n].document) for n in whole], numpy.int64)
-        before = self._known.add(own) if "duplicate" not in self._options.skip else numpy.zeros(len(own), bool)
-        for n, key, again in zip(whole, own.tolist(), before.tolist(), strict=True):
+        keys = [hash_document(block[n].document) for n in whole]
+        if "duplicate" in self._options.skip:
+            occurred = numpy.zeros(len(keys), bool)
+        else:
+            occurred = self._known.add(numpy.array(keys, numpy.uint64))
+        for n, key, again in zip(whole, keys, occurred.tolist(), strict=True):
             document = block[n].document
-            leaks = "it also stands in the validation text" * (key in self._held_out)
-            stands = self._stands(document, "leak", leaks)
-            good[n] = stands and self._stands(document, "duplicate", "it has stood before" * again)
+            leaks = "it is also in the validation text" if key in self._held_out else ""
+            repeats = "it occurred before" if again else ""
+            good[n] = self._passes(document, "leak", leaks) and self._passes(document, "duplicate", repeats)
         return good
 
     def _is_sound(self, raw: RawDocument) -> bool:
-        """Report the faults of a document by itself, and say whether they leave it."""
+        """Report a document's own issues; False if it is left out."""
         document, good = raw.document, True
-        told: set[str] = set()
+        reported: set[str] = set()
         for issue in raw.issues:
             fixed = issue.check in AUTO_FIXED
-            if fixed and (issue.check in told or issue.check in self._options.skip):
+            if fixed and (issue.check in reported or issue.check in self._options.skip):
                 continue
-            told.add(issue.check)
-            shown = "" if fixed else f": {excerpt(document.prompt or document.text)}" * bool(document.text)
-            self._log.note(issue.check, issue.location, issue.message + shown)
+            reported.add(issue.check)
+            shown = "" if fixed or not document.text else f": {excerpt(document.prompt or document.text)}"
+            self._log.add(issue.check, issue.location, issue.message + shown)
             level = self._options.level(issue.check)
             good = good and level != "drop" and (fixed or level == "warn")
-        return good and self._stands(document, "mojibake", mojibake_in(document.text))
+        return good and self._passes(document, "mojibake", find_mojibake(document.text))
 
-    def _stands(self, document: Document, check: str, message: str) -> bool:
-        """Report what a check found, if anything; say whether the document is still used."""
+    def _passes(self, document: Document, check: str, message: str) -> bool:
+        """Report what a check found, if anything; False if the document is left out for it."""
         if not message or check in self._options.skip:
             return True
-        self._log.note(check, document.location, f"{message}: {excerpt(document.prompt or document.text)}")
+        self._log.add(check, document.location, f"{message}: {excerpt(document.prompt or document.text)}")
         return self._options.level(check) != "drop"
-
-
-def _hash(document: Document) -> int:
-    return hash((document.prompt, document.text))

@@ -1,4 +1,4 @@
-"""The whole examination: what is wrong with a text, and the pairs that remain."""
+"""Examine sentence pairs: what is wrong with them by file and line, and which pairs are used."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -29,25 +29,26 @@ from pellucid.corpus.reading import SourceGroup, find_languages, group_sources, 
 from pellucid.errors import UserError
 from pellucid.plurals import pluralize
 
-__all__ = ["Examination", "Stamp", "examine", "stamp"]
+__all__ = ["Examination", "FileState", "examine", "file_states"]
 
-_BLOCK = 8192  # pairs judged at once; a multiple of 8, so that bits pack without gaps
-_SAMPLE_OF_GROUP = 2000  # pairs from which is learnt what is usual
-_SAMPLE = 20_000
-_LITTLE = 0.02  # share of the pairs that may stand in stretches that heal, without training refusing the text
-_SHORT = 60  # pairs that such a stretch may have: real texts have them, where a chapter is numbered otherwise
+_BLOCK = 8192  # pairs checked at once; a multiple of 8, so that bits pack without gaps
+_SAMPLE_OF_GROUP = 2000  # pairs of a file from which the profile is learned
+_SAMPLE = 20_000  # pairs of all files
+_MAX_SHIFTED = 0.02  # share of pairs in shifted spans that recover, up to which they are only dropped
+_MAX_SPAN = 60  # pairs in such a span; real texts have them, where a chapter is numbered differently
 
-Stamp = tuple[str, int, int]
+FileState = tuple[str, int, int]
+"""A file's name, size and time of last change."""
 
 
 @dataclass(frozen=True)
 class Examination:
-    """A text that was examined: the report, and the pairs that remain.
+    """An examined text: the report, and the pairs that are used.
 
     Args:
         report: what was found.
         languages: codes of both sides, None where unknown.
-        options: limits and levels by which it was judged.
+        options: the limits and levels used.
     """
 
     report: DoctorReport
@@ -55,18 +56,20 @@ class Examination:
     options: DataConfig
     _text: "_Text" = field(repr=False)
     _used: NDArray[numpy.uint8] = field(repr=False)
-    _stamps: tuple[Stamp, ...] = field(repr=False)
+    _states: tuple[FileState, ...] = field(repr=False)
 
     def pairs(self) -> Iterator[SentencePair]:
-        """Yield the usable pairs, cleaned, in file order, reading the files anew; may be called again and again.
+        """Yield the usable pairs, cleaned, in file order; every call reads the files again.
 
-        Also where training would refuse the text: then these are the pairs that have no fault of their own.
+        If training would refuse the text, these are the pairs without issues of their own.
 
         Raises:
             UserError: if a file has changed since it was examined.
         """
-        if stamp(self.report.files) != self._stamps:
-            raise UserError("the text has changed since it was examined", where=self.report.files, hint="Start again.")
+        if file_states(self.report.files) != self._states:
+            raise UserError(
+                "the text has changed since it was examined", where=self.report.files, hint="Run the command again."
+            )
         stream = self._text.stream()
         for start in range(0, len(self._used), _BLOCK // 8):
             bits = numpy.unpackbits(self._used[start : start + _BLOCK // 8])
@@ -90,36 +93,38 @@ def examine(
 ) -> Examination:
     """Examine a text: report what is wrong with it, and decide which pairs are used.
 
-    Memory does not grow with the text, but for 16 bytes a pair to know duplicates and near-duplicates again, and a
-    bit a pair. The files are read twice, and once more for each `pairs()`.
+    Memory grows by 16 bytes per pair, to find duplicates and near-duplicates, and by one bit per pair. The files are
+    read twice, and once more for each call of `pairs()`.
 
     Args:
-        sources: files, as `read_pairs` takes them.
-        source_lang: code of the source language, where files have several.
-        target_lang: the same for the target.
-        options: limits, and what is done about which fault.
-        valid: files with validation pairs; pairs whose source stands there are left out.
-        test: the same with test pairs.
-        on_dropped: called with every pair that is left out, the check and the message.
-        on_progress: called with the number of pairs read since the last call, over all readings.
+        sources: files, as for `read_pairs`.
+        source_lang: code of the source language, for files with several languages.
+        target_lang: code of the target language.
+        options: limits, and levels of checks.
+        valid: files with validation pairs; pairs with the same source are left out.
+        test: files with test pairs; likewise.
+        on_dropped: called with every pair left out, the check and the message.
+        on_progress: called with the number of pairs read since the last call, in all passes.
 
     Raises:
-        UserError: if files cannot be read, do not go together, or their languages are not clear.
+        UserError: if files cannot be read, do not form pairs, or leave the languages open.
     """
     options = options or DataConfig()
     groups = group_sources(sources)
     wanted = LanguagePair(source_lang, target_lang, source_lang is not None or target_lang is not None)
     languages = find_languages(groups, wanted)
     files = tuple(file for group in groups for file in group.files)
-    stamps = stamp(files)
+    states = file_states(files)
     drifts = _find_drifts(groups, languages, options, on_progress)
     text = _Text(tuple(groups), languages, drifts, options)
     log = IssueLog(_levels(options, drifts))
-    _report_sides(text, log)
-    check_block = PairChecker(_learn(groups, languages), options, _read_held((valid, test), languages), log, on_dropped)
-    used, pairs, usable = _check_all(text, check_block, on_progress)
-    if not usable and all(problem.level != "error" for problem in log.issues()):
-        log.note("empty", Location(files[0], 1), f"none of {pluralize(pairs, 'pair')} can be used")
+    _report_drift(text, log)
+    checker = PairChecker(
+        _learn_profile(groups, languages), options, _read_held_out((valid, test), languages), log, on_dropped
+    )
+    used, pairs, usable = _check_all(text, checker, on_progress)
+    if not usable and all(issue.level != "error" for issue in log.issues()):
+        log.add("empty", Location(files[0], 1), f"none of {pluralize(pairs, 'pair')} can be used")
     report = DoctorReport(
         files,
         pairs,
@@ -127,14 +132,14 @@ def examine(
         log.issues(),
         log.exact_counts(options.skip),
         (languages.source, languages.target),
-        "as asked" if languages.requested else "as the file says",
+        "as requested" if languages.requested else "from the file",
     )
-    return Examination(report, languages, options, text, used, stamps)
+    return Examination(report, languages, options, text, used, states)
 
 
 @dataclass(frozen=True)
 class _Text:
-    """The files, and how their sides run beside each other."""
+    """The files, and where their sides drift apart."""
 
     groups: tuple[SourceGroup, ...]
     languages: LanguagePair
@@ -142,7 +147,7 @@ class _Text:
     options: DataConfig
 
     def stream(self) -> Iterator[RawPair]:
-        """Yield all pairs in order: paired anew if the user wants that, else marked where the sides run apart."""
+        """Yield all pairs in order: realigned if the user wants that, else marked where the sides drift apart."""
         for group, found in zip(self.groups, self.drifts, strict=True):
             pairs = read_group(group, self.languages)
             if found is None:
@@ -155,7 +160,7 @@ class _Text:
                 yield from pairs
 
     def is_realigned(self, found: SideDrift) -> bool:
-        """Say whether a group's lines get new partners."""
+        """Whether a group's lines get new partners."""
         return (found.unequal and "line-count" in self.options.drop) or (
             bool(found.spans) and "shift" in self.options.drop
         )
@@ -173,17 +178,17 @@ def _find_drifts(
             drifts.append(count_lines(group.files) if group.format is None else None)
             continue
         pairs, again = read_group(group, languages), read_group(group, languages)
-        drifts.append(find_drift(_counted(pairs, on_progress), again))
+        drifts.append(find_drift(_with_progress(pairs, on_progress), again))
     return tuple(drifts)
 
 
 def _levels(options: DataConfig, drifts: Sequence[SideDrift | None]) -> Callable[[str], Level]:
-    """Return the level of each check for this text: a shift that is short and heals only costs its pairs."""
+    """The level of each check for this text: short shifts that recover only cost their pairs."""
     known = [found for found in drifts if found is not None]
     lines = sum(max(found.path.source_lines, found.path.target_lines) for found in known)
     shifted = sum(found.shifted for found in known)
-    short = all(span.end - span.first <= _SHORT for found in known for span in found.spans)
-    little = all(found.recovers for found in known) and short and shifted <= _LITTLE * lines
+    short = all(span.end - span.first <= _MAX_SPAN for found in known for span in found.spans)
+    little = all(found.recovers for found in known) and short and shifted <= _MAX_SHIFTED * lines
 
     def level(check: str) -> Level:
         found = options.level(check)
@@ -192,15 +197,15 @@ def _levels(options: DataConfig, drifts: Sequence[SideDrift | None]) -> Callable
     return level
 
 
-def _report_sides(text: _Text, log: IssueLog) -> None:
-    """Report once for each place what would else be told for thousands of pairs."""
+def _report_drift(text: _Text, log: IssueLog) -> None:
+    """Report drift once per location instead of once for each of thousands of pairs."""
     for group, found in zip(text.groups, text.drifts, strict=True):
         if found is None:
             continue
         if found.unequal:
             location, why = first_suspicious_line(group.files, found)
             ours, theirs = (pluralize(lines, "line") for lines in found.path[1:])
-            log.note(
+            log.add(
                 "line-count",
                 location,
                 f"source and target differ in length: {group.files[0]} has {ours}, {group.files[1]} {theirs}; "
@@ -212,10 +217,10 @@ def _report_sides(text: _Text, log: IssueLog) -> None:
             pairs = islice(read_group(group, text.languages), max(starts) + 1)
             for number, pair in enumerate(pairs):
                 if number in starts:
-                    log.note("shift", pair.source_location, shift_message(pair, starts[number]), count=0)
+                    log.add("shift", pair.source_location, shift_message(pair, starts[number]), count=0)
 
 
-def _learn(groups: Sequence[SourceGroup], languages: LanguagePair) -> CorpusProfile:
+def _learn_profile(groups: Sequence[SourceGroup], languages: LanguagePair) -> CorpusProfile:
     sources: list[str] = []
     targets: list[str] = []
     for group in groups:
@@ -227,7 +232,7 @@ def _learn(groups: Sequence[SourceGroup], languages: LanguagePair) -> CorpusProf
     return learn_profile(sources, targets, languages.source, languages.target)
 
 
-def _read_held(sets: Sequence[Sequence[str | Path]], languages: LanguagePair) -> HeldOutTexts:
+def _read_held_out(sets: Sequence[Sequence[str | Path]], languages: LanguagePair) -> HeldOutTexts:
     held = HeldOutTexts()
     for files in sets:
         for group in group_sources(files) if files else ():
@@ -237,21 +242,21 @@ def _read_held(sets: Sequence[Sequence[str | Path]], languages: LanguagePair) ->
 
 
 def _check_all(
-    text: _Text, check_block: PairChecker, on_progress: Callable[[int], None] | None
+    text: _Text, checker: PairChecker, on_progress: Callable[[int], None] | None
 ) -> tuple[NDArray[numpy.uint8], int, int]:
-    """Return a bit for each pair, and how many there are and are used."""
-    stream = _counted(text.stream(), on_progress)
+    """Check all pairs: one bit for each, the number of pairs, and the number used."""
+    stream = _with_progress(text.stream(), on_progress)
     packed = bytearray()
     pairs = usable = 0
     while block := list(islice(stream, _BLOCK)):
-        used = check_block.check_block(block)
+        used = checker.check_block(block)
         packed += numpy.packbits(used).tobytes()
         pairs += len(block)
         usable += int(used.sum())
     return numpy.frombuffer(bytes(packed), dtype=numpy.uint8), pairs, usable
 
 
-def _counted(pairs: Iterator[RawPair], on_progress: Callable[[int], None] | None) -> Iterator[RawPair]:
+def _with_progress(pairs: Iterator[RawPair], on_progress: Callable[[int], None] | None) -> Iterator[RawPair]:
     if on_progress is None:
         yield from pairs
         return
@@ -260,13 +265,13 @@ def _counted(pairs: Iterator[RawPair], on_progress: Callable[[int], None] | None
         on_progress(len(block))
 
 
-def stamp(files: Sequence[str]) -> tuple[Stamp, ...]:
-    """Return what tells whether a file has changed; files that cannot be read are complained about by their reader."""
-    stamps = []
+def file_states(files: Sequence[str]) -> tuple[FileState, ...]:
+    """What shows whether files have changed; unreadable ones are left to their reader to report."""
+    states = []
     for file in files:
         try:
             state = Path(file).stat()
         except (OSError, ValueError):
             continue
-        stamps.append((file, state.st_size, state.st_mtime_ns))
-    return tuple(stamps)
+        states.append((file, state.st_size, state.st_mtime_ns))
+    return tuple(states)

@@ -1,11 +1,12 @@
-"""What `--fix` writes: the clean pairs, and a list of what was left out and why."""
+"""Write the clean pairs of a text, and a list of what was left out and why (`--fix`)."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pellucid.corpus.cleaning import clean
+from pellucid.corpus.config import DataConfig
 from pellucid.corpus.doctor.examination import Examination, examine
 from pellucid.corpus.pairs import SentencePair
 from pellucid.corpus.raw_pairs import RawPair
@@ -19,10 +20,10 @@ class FixResult(NamedTuple):
     """What was written.
 
     Args:
-        examination: of the text, with everything that can be mended mended.
-        clean: file of the clean pairs.
-        dropped: file of what was left out.
-        dropped_pairs: how many pairs or lines that file has.
+        examination: the examination of the text, with every possible fix applied.
+        clean: the file of clean pairs.
+        dropped: the file of pairs left out.
+        dropped_pairs: the number of pairs or lines in that file.
     """
 
     examination: Examination
@@ -32,64 +33,90 @@ class FixResult(NamedTuple):
 
 
 def dropped_path(out: str | Path) -> Path:
-    """Return where the list of what was left out goes: `clean.dropped.tsv` beside `clean.tsv`."""
+    """The file for what was left out: `clean.dropped.tsv` next to `clean.tsv`."""
     out = Path(out)
     return out.with_name(f"{out.stem}.dropped{out.suffix}")
 
 
-def fix(sources: Sequence[str | Path], out: str | Path, *, overwrite: bool = False, **how: Any) -> FixResult:
-    """Examine a text, and write its usable pairs to `out` and all others beside it; both files whole or not at all.
+def fix(
+    sources: Sequence[str | Path],
+    out: str | Path,
+    *,
+    overwrite: bool = False,
+    source_lang: str | None = None,
+    target_lang: str | None = None,
+    options: DataConfig | None = None,
+    valid: Sequence[str | Path] = (),
+    test: Sequence[str | Path] = (),
+    on_progress: Callable[[int], None] | None = None,
+) -> FixResult:
+    """Examine a text and write its usable pairs to `out` and all others to a second file, both atomically.
 
-    In TSV a pair is source, tab, target; texts have no tabs any more, since they become spaces. Beside it stand the
-    places of source and target, the check, the message and both texts. In JSONL the same stand under their names.
+    A TSV line is source, tab, target; tabs inside texts have become spaces. The second file has the locations of source
+    and target, the check, the message and both texts. JSONL files have the same under these names.
 
     Args:
-        sources: files, as `read_pairs` takes them; they are never written to.
+        sources: files, as for `read_pairs`; they are never written to.
         out: a `.tsv` or `.jsonl` file.
-        overwrite: whether files that stand at these names may be replaced.
-        how: what else `examine` takes; `options` are those that turn errors into leaving out, see
-            `DataConfig.with_fixes`.
+        overwrite: whether existing files may be replaced.
+        source_lang: code of the source language, for files with several languages.
+        target_lang: code of the target language.
+        options: limits, and levels of checks; pass `DataConfig().with_fixes()` to drop pairs with errors.
+        valid: files with validation pairs; pairs with the same source are left out.
+        test: files with test pairs; likewise.
+        on_progress: called with the number of pairs read since the last call.
 
     Raises:
-        UsageError: if `out` is named otherwise.
-        UserError: if files stand in the way, cannot be read or written, or no pair remains.
+        UsageError: if `out` has another suffix.
+        UserError: if the files exist already, cannot be read or written, or no pair is usable.
     """
     out = Path(out)
     dropped = dropped_path(out)
-    _refuse_output(out, dropped, (*sources, *how.get("valid", ()), *how.get("test", ())), overwrite)
+    _check_output(out, dropped, (*sources, *valid, *test), overwrite)
     as_json = out.suffix.lower() == ".jsonl"
-    with atomic_file(dropped) as leavings, atomic_file(out) as remains:
+    with atomic_file(dropped) as dropped_file, atomic_file(out) as clean_file:
         count = 0
 
-        def leave(pair: RawPair, check: str, message: str) -> None:
+        def write_dropped(pair: RawPair, check: str, message: str) -> None:
             nonlocal count
             count += 1
-            leavings.write(_dropped_line(pair, check, message, as_json))
+            dropped_file.write(_dropped_line(pair, check, message, as_json))
 
         if not as_json:
-            leavings.write(b"source location\ttarget location\tcheck\tmessage\tsource\ttarget\n")
-        examination = examine(sources, on_dropped=leave, **how)
+            dropped_file.write(b"source location\ttarget location\tcheck\tmessage\tsource\ttarget\n")
+        examination = examine(
+            sources,
+            source_lang=source_lang,
+            target_lang=target_lang,
+            options=options,
+            valid=valid,
+            test=test,
+            on_dropped=write_dropped,
+            on_progress=on_progress,
+        )
         if not examination.report.usable:
             reasons = ", ".join(f"{name} {number:,}" for name, number in examination.report.counts.items() if number)
             raise UserError(
-                "nothing was written: no pair remains",
-                where=[*examination.report.files, f"found: {reasons}"],
+                "nothing was written: no pair is usable",
+                where=[*examination.report.files, f"issues: {reasons}"],
                 hint="Run the doctor without --fix to see what is wrong.",
             )
         for pair in examination.pairs():
-            remains.write(_line(pair, as_json))
+            clean_file.write(_line(pair, as_json))
     return FixResult(examination, out, dropped, count)
 
 
-def _refuse_output(out: Path, dropped: Path, inputs: Sequence[str | Path], overwrite: bool) -> None:
+def _check_output(out: Path, dropped: Path, inputs: Sequence[str | Path], overwrite: bool) -> None:
     if out.suffix.lower() not in (".tsv", ".jsonl"):
-        raise UsageError(f"--fix writes .tsv or .jsonl, not {out}", where=str(out), hint="Name it so: --fix clean.tsv")
+        raise UsageError(
+            f"--fix writes .tsv or .jsonl, not {out}", where=str(out), hint="Use a name such as --fix clean.tsv."
+        )
     for path in (out, dropped):
         if path.exists() and any(Path(file).exists() and path.samefile(file) for file in inputs):
-            raise UserError(f"{path} is one of the files to read", where=str(path), hint="Name another file to write.")
+            raise UserError(f"{path} is one of the files to read", where=str(path), hint="Name another output file.")
         if path.exists() and not overwrite:
             raise UserError(
-                f"{path} exists already", where=str(path), hint="Name another file, or allow it with --overwrite."
+                f"{path} exists already", where=str(path), hint="Name another file, or replace it with --overwrite."
             )
 
 
@@ -100,11 +127,11 @@ def _line(pair: SentencePair, as_json: bool) -> bytes:
 
 
 def _dropped_line(pair: RawPair, check: str, message: str, as_json: bool) -> bytes:
-    places = (str(pair.source_location), str(pair.target_location))
+    locations = (str(pair.source_location), str(pair.target_location))
     if as_json:
         names = ("source_location", "target_location", "check", "message", "source", "target")
-        return _json_line(dict(zip(names, (*places, check, message, pair.source, pair.target), strict=True)))
-    cells = (*places, check, message, pair.source, pair.target)
+        return _json_line(dict(zip(names, (*locations, check, message, pair.source, pair.target), strict=True)))
+    cells = (*locations, check, message, pair.source, pair.target)
     return ("\t".join(clean(cell).text for cell in cells) + "\n").encode("utf-8", "backslashreplace")
 
 

@@ -12,7 +12,7 @@ from pellucid.corpus.config import DataConfig
 from pellucid.corpus.doctor.profile import CorpusProfile, SideProfile
 from pellucid.corpus.doctor.report import excerpt
 
-__all__ = ["DROP_CHECKS", "WARN_CHECKS", "CheckContext", "Finding", "mojibake_in"]
+__all__ = ["DROP_CHECKS", "WARN_CHECKS", "CheckContext", "Finding", "find_mojibake"]
 
 Side = Literal["source", "target"]
 
@@ -120,12 +120,12 @@ def language(source: str, target: str, context: CheckContext) -> Finding | None:
 def mojibake(source: str, target: str, context: CheckContext) -> Finding | None:
     """Find what is left of text decoded in the wrong way."""
     for side, text in _sides(source, target):
-        if found := mojibake_in(text):
+        if found := find_mojibake(text):
             return Finding(side, f"{excerpt(found)} in {excerpt(text)}")
     return None
 
 
-def mojibake_in(text: str) -> str:
+def find_mojibake(text: str) -> str:
     """Return the first characters of a text that are left of decoding it in the wrong way; nothing if none are."""
     if text.isascii() or not _MOJIBAKE_START.search(text):
         return ""

@@ -1,8 +1,8 @@
-"""What the doctor found: exact counts, and the first examples of each kind."""
+"""What the doctor found: exact counts, and the first examples of each check."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from pellucid.corpus.doctor.checks import CHECKS, Level
 from pellucid.corpus.pairs import Location
@@ -16,7 +16,7 @@ _SHOWN = 3  # examples of a check in the readable report; the JSON form has more
 
 @dataclass(frozen=True)
 class ReportedIssue:
-    """One fault at one place."""
+    """An issue at a location, with its level and a hint."""
 
     check: str
     level: Level
@@ -26,15 +26,8 @@ class ReportedIssue:
     hint: str
 
     def as_dict(self) -> dict[str, object]:
-        """Return the form of `doctor --json`."""
-        return {
-            "check": self.check,
-            "level": self.level,
-            "file": self.file,
-            "line": self.line,
-            "message": self.message,
-            "hint": self.hint,
-        }
+        """Convert to the form of `doctor --json`."""
+        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -43,11 +36,12 @@ class DoctorReport:
 
     Args:
         files: the files read, in order.
-        pairs: all pairs; a line without a partner counts as one.
-        usable: pairs that remain. Every other pair is counted under exactly one check of level `error` or `drop`.
-        problems: the first examples of each check, worst level first, then in the order of the table and the files.
+        pairs: the number of pairs; a line without a partner counts as one.
+        usable: pairs that are used. Every other pair is counted under exactly one check of level `error` or `drop`.
+        issues: the first examples of each check, most severe level first, then in the order of the table and the files.
         counts: in how many pairs each check found something.
-        languages: codes of source and target, None where unknown; `languages_from` says who named them.
+        languages: codes of source and target, None where unknown.
+        languages_from: where the languages come from.
     """
 
     files: tuple[str, ...]
@@ -60,25 +54,21 @@ class DoctorReport:
 
     @property
     def errors(self) -> tuple[ReportedIssue, ...]:
-        """The problems for which training refuses the text."""
-        return tuple(problem for problem in self.issues if problem.level == "error")
+        """The issues for which training refuses the text."""
+        return tuple(issue for issue in self.issues if issue.level == "error")
 
     def as_dict(self) -> dict[str, object]:
-        """Return the form of `doctor --json`, made of dicts, lists, numbers and strings."""
+        """Convert to the form of `doctor --json`."""
         return {
             "files": list(self.files),
             "pairs": self.pairs,
             "usable": self.usable,
-            "issues": [problem.as_dict() for problem in self.issues],
+            "issues": [issue.as_dict() for issue in self.issues],
             "counts": dict(self.counts),
         }
 
     def summary_lines(self, shown: int = _SHOWN) -> list[str]:
-        """Return the report for people.
-
-        Args:
-            shown: examples of each check; 0 gives one line a check.
-        """
+        """Format the report for people, with `shown` examples of each check; 0 gives one line per check."""
         lines = [f"{pluralize(len(self.files), 'file')}, {pluralize(self.pairs, 'pair')}, {self.usable:,} usable"]
         if any(self.languages):
             source, target = (code or "unknown" for code in self.languages)
@@ -89,27 +79,27 @@ class DoctorReport:
 def issue_lines(
     issues: Sequence[ReportedIssue], counts: Mapping[str, int], shown: int, noun: str = "pair"
 ) -> list[str]:
-    """Return what was found for people, a paragraph a check.
+    """Format issues for people, one paragraph per check.
 
     Args:
-        problems: the examples, in the order to show.
-        counts: of all, by check.
-        shown: examples of each check; 0 gives one line a check.
+        issues: the examples, in the order to show.
+        counts: the number of issues by check.
+        shown: examples of each check; 0 gives one line per check.
         noun: what is counted.
     """
     by_check: dict[str, list[ReportedIssue]] = {}
-    for problem in issues:
-        by_check.setdefault(problem.check, []).append(problem)
+    for issue in issues:
+        by_check.setdefault(issue.check, []).append(issue)
     lines = [] if by_check else ["nothing to report"]
     for check, found in by_check.items():
         level = found[0].level
         if shown:
             lines.append("")
-        lines.append(f"{level + ':':<7}{check}: {_said(level, counts[check], check, noun)}")
-        for problem in found[:shown]:
-            lines.append(f"  --> {problem.file}:{problem.line}  {problem.message}")
+        lines.append(f"{level + ':':<7}{check}: {_outcome(level, counts[check], check, noun)}")
+        for issue in found[:shown]:
+            lines.append(f"  --> {issue.file}:{issue.line}  {issue.message}")
         rest = counts[check] - min(shown, len(found))
-        if shown and rest > 0 and check not in ("line-count", "shift"):  # told once for many lines
+        if shown and rest > 0 and check not in ("line-count", "shift"):  # reported once for many lines
             lines.append(f"      and {rest:,} more")
         if shown:
             lines.append(f"hint: {found[0].hint}")
@@ -118,43 +108,42 @@ def issue_lines(
 
 @dataclass
 class IssueLog:
-    """Counts everything, keeps the first few: memory does not grow with the number of faults."""
+    """Counts all issues and keeps the first few of each check, so that memory does not grow with their number."""
 
     level_of: Callable[[str], Level]
     examples: int = 20
     counts: Counter[str] = field(default_factory=Counter)
-    _problems: dict[str, list[ReportedIssue]] = field(default_factory=dict)
+    _issues: dict[str, list[ReportedIssue]] = field(default_factory=dict)
 
-    def note(self, check: str, location: Location, message: str, count: int = 1) -> None:
-        """Count a fault, and keep it as an example if there are few yet."""
+    def add(self, check: str, location: Location, message: str, count: int = 1) -> None:
+        """Count an issue, and keep it as an example if there are few yet."""
         self.counts[check] += count
-        kept = self._problems.setdefault(check, [])
+        kept = self._issues.setdefault(check, [])
         if len(kept) < self.examples:
-            kept.append(
-                ReportedIssue(check, self.level_of(check), location.file, location.line, message, CHECKS[check].hint)
-            )
+            level, hint = self.level_of(check), CHECKS[check].hint
+            kept.append(ReportedIssue(check, level, location.file, location.line, message, hint))
 
     def issues(self) -> tuple[ReportedIssue, ...]:
-        """Return the examples, worst level first, then in the order of the table."""
+        """The examples, most severe level first, then in the order of the table."""
         levels = {"error": 0, "drop": 1, "warn": 2}
-        checks = sorted(self._problems, key=lambda check: (levels[self.level_of(check)], _ORDER[check]))
-        return tuple(problem for check in checks for problem in self._problems[check])
+        checks = sorted(self._issues, key=lambda check: (levels[self.level_of(check)], _ORDER[check]))
+        return tuple(issue for check in checks for issue in self._issues[check])
 
     def exact_counts(self, skipped: Iterable[str] = ()) -> dict[str, int]:
-        """Return a count for every check of the table that was made, in its order, zeros included."""
+        """The count of every check that was run, in the order of the table, including zeros."""
         left_out = set(skipped)
         return {check: self.counts[check] for check in CHECKS if check not in left_out}
 
 
 def excerpt(text: str, characters: int = 50) -> str:
-    """Return the beginning of a text in quotation marks, for a message: one line, whatever the text has."""
+    """Quote the beginning of a text on one line, for a message."""
     text = text.replace("\n", "⏎")
     return f"“{text}”" if len(text) <= characters else f"“{text[: characters - 1]}…”"
 
 
-def _said(level: Level, count: int, check: str, noun: str) -> str:
+def _outcome(level: Level, count: int, check: str, noun: str) -> str:
     meaning = CHECKS[check].meaning
-    if not count:  # lines that were paired anew
-        return f"mended; {meaning}"
+    if not count:  # lines that were realigned
+        return f"fixed; {meaning}"
     outcome: dict[Level, str] = {"error": "refused", "drop": "left out", "warn": "reported"}
     return f"{pluralize(count, noun)} {outcome[level]}; {meaning}"
