@@ -1,7 +1,7 @@
 """Write the parts of the documents that derive from the doctor's tables: its checks and the file formats.
 
-`python docs/make_doctor.py` fills in the parts between `<!-- NAME -->` and `<!-- /NAME -->` in docs/doctor.md, the READMEs
-and CONTRIBUTING.md; a test fails when one of them is out of date.
+`python docs/make_doctor.py` fills in the parts between `<!-- NAME -->` and `<!-- /NAME -->` in docs/doctor.md,
+the READMEs and CONTRIBUTING.md; a test fails when one of them is out of date.
 """
 
 import re
