@@ -1,7 +1,7 @@
 """Write the parts of the documents that derive from the doctor's tables: its checks and the file formats.
 
-`python docs/make_doctor.py` fills in the parts between `<!-- NAME -->` and `<!-- /NAME -->` in docs/doctor.md,
-the READMEs and CONTRIBUTING.md; a test fails when one of them is out of date.
+`python docs/make_doctor.py` fills in the parts between `<!-- NAME -->` and `<!-- /NAME -->` in docs/doctor.md
+and the READMEs; a test fails when one of them is out of date.
 """
 
 import re
@@ -15,7 +15,7 @@ from pellucid.corpus.formats import PAIR_FORMATS, PLAIN_TEXT
 __all__ = ["FILES", "render"]
 
 _ROOT = Path(__file__).parents[1]
-FILES = tuple(_ROOT / name for name in ("docs/doctor.md", "README.md", "README.zh.md", "CONTRIBUTING.md"))
+FILES = tuple(_ROOT / name for name in ("docs/doctor.md", "README.md", "README.zh.md"))
 
 
 def checks_table() -> str:
