@@ -111,12 +111,14 @@ def convert_weights(shape: ForeignConfig, tensors: ForeignTensors) -> Iterator[t
             raise UserError(
                 f"the tensor {theirs} does not fit the model: as {ours} its shape is {list(weight.shape)}, "
                 f"expected {list(expected)}",
-                hint="The file says it holds a model of other sizes; it may be damaged.",
+                where=theirs,
+                hint="Copy or download the file again; its sizes contradict its configuration.",
             )
         if not torch.isfinite(weight.sum(dtype=torch.float64)):
             raise UserError(
-                f"the tensor {theirs} holds NaN or infinities, with which nothing can be computed",
-                hint="The file is damaged; copy or download it again.",
+                f"the tensor {theirs} contains NaN or infinity",
+                where=theirs,
+                hint="Copy or download the file again; it is damaged.",
             )
         yield ours, weight.contiguous()
 
@@ -135,6 +137,7 @@ def _sought(shape: ForeignConfig, tensors: ForeignTensors) -> dict[str, tuple[st
         if theirs not in tensors:
             raise UserError(
                 f"the tensor {theirs} is missing, which holds {ours}",
+                where=theirs,
                 hint="The file may be cut off, or only a part of a model (an adapter, one of several files).",
             )
         sought[ours] = theirs, weight.shape, _arrangement(shape, ours, theirs)
@@ -146,7 +149,8 @@ def _check_blocks(shape: ForeignConfig, tensors: ForeignTensors) -> None:
     first = f"{shape.layout.block.format(n=shape.config.n_layers - 1)}."
     if not any(name.startswith(first) for name in tensors):
         raise UserError(
-            f"the tensor {first}* is missing: the model is said to have {shape.config.n_layers:,} blocks",
+            f"the tensor {first}* is missing: the configuration says {shape.config.n_layers:,} blocks",
+            where=f"{first}*",
             hint="The file may be cut off, or only a part of a model (an adapter, one of several files).",
         )
 
@@ -196,7 +200,8 @@ def _refuse_unknown(shape: ForeignConfig, tensors: ForeignTensors, used: Collect
     ]
     if left:
         raise UserError(
-            f"the tensor {left[0]} is none of those that {shape.architecture} has"
-            + (f", nor are {len(left) - 1} others" if len(left) > 1 else ""),
-            hint="Without it the model would say something else than it does where it comes from.",
+            f"{shape.architecture} has no tensor {left[0]}"
+            + (f", nor {len(left) - 1} others of the file" if len(left) > 1 else ""),
+            where=left[0],
+            hint="Choose a model of a supported architecture; without this tensor the results would differ.",
         )

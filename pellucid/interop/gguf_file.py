@@ -45,7 +45,11 @@ def read_gguf(path: Path) -> ForeignModel:
         for tensor in reader.tensors:
             formats[tensor.tensor_type.name] += int(tensor.n_elements)
     except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror or error}", where=str(path)) from error
+        raise UserError(
+            f"cannot read {path}: {error.strerror or error}",
+            where=str(path),
+            hint="Check the path and the permissions of the file.",
+        ) from error
     except _DAMAGE as error:
         raise UserError(
             f"{path.name} is no whole GGUF file: {error}", where=str(path), hint="Copy or download the file again."
@@ -68,6 +72,7 @@ def _package() -> Any:
     except ImportError as error:
         raise UserError(
             "reading GGUF needs the package gguf, which is not installed",
+            where="gguf",
             hint="Install it: `pip install -c constraints.txt '.[gguf]'` in the clone.",
         ) from error
     return gguf

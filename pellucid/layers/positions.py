@@ -62,8 +62,9 @@ class LearnedEncoding(nn.Module):
         """Return the code of each position, all of them below `count`."""
         if count > len(self.weight):
             raise UserError(
-                f"the text has {count} tokens, the model has learned codes for {len(self.weight)} positions only",
-                hint="give it less text, or train with a larger model.max_positions or with other model.positions",
+                f"the text has {count} tokens, the model has learned encodings for {len(self.weight)} positions only",
+                where="model.max_positions",
+                hint="Shorten the text, or train with a larger model.max_positions or another model.positions.",
             )
         return self.weight[positions]
 

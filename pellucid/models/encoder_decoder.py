@@ -80,7 +80,8 @@ class EncoderDecoder(nn.Module):
             raise UserError(
                 "one embedding matrix cannot serve two vocabularies:"
                 f" {source_vocab_size} source and {target_vocab_size} target tokens",
-                hint="set model.tie_embeddings to output or none, or train one tokenizer for both (tokenizer.joint)",
+                where="model.tie_embeddings",
+                hint="Set model.tie_embeddings to output or none, or train one tokenizer for both (tokenizer.joint).",
             )
         self.config = config
         self.pad_id = pad_id

@@ -100,7 +100,7 @@ def _others(wrong: str, weights_path: str | Path) -> UserError:
     return UserError(
         f"the weights are not those of the model in config.json: {wrong}",
         where=str(weights_path),
-        hint="config.json and model.safetensors must come from the same run; copy the folder again.",
+        hint="Copy the folder again: config.json and model.safetensors must come from the same run.",
     )
 
 

@@ -71,7 +71,9 @@ def map_arrays(path: str | Path) -> dict[str, NDArray[Any]]:
     except FileNotFoundError as error:
         raise UserError(f"{path.name} is missing from {path.parent}", where=str(path), hint=_AGAIN) from error
     except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror}", where=str(path)) from error
+        raise UserError(
+            f"cannot read {path}: {error.strerror}", where=str(path), hint="Check the permissions of the file."
+        ) from error
     try:
         return _arrays(whole, size)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

@@ -105,7 +105,9 @@ def read_json(path: str | Path) -> dict[str, Any]:
         value = json.loads(path.read_text(encoding="utf-8"), parse_constant=reject_nan)
     except OSError as error:
         reason = "it does not exist" if isinstance(error, FileNotFoundError) else error.strerror
-        raise UserError(f"cannot read {path}: {reason}", where=str(path)) from error
+        raise UserError(
+            f"cannot read {path}: {reason}", where=str(path), hint="Check the path; a model is a folder with this file."
+        ) from error
     except (ValueError, RecursionError) as error:
         raise UserError(f"{path.name} is damaged: {error}", where=str(path), hint=_AGAIN) from error
     if not isinstance(value, dict):
@@ -143,7 +145,11 @@ def check_output(folder: str | Path, resume: bool, overwrite: bool) -> None:
     """
     folder = Path(folder)
     if resume and overwrite:
-        raise UsageError("--resume and --overwrite exclude each other", hint="Go on with the run, or start anew.")
+        raise UsageError(
+            "--resume and --overwrite exclude each other",
+            where="--resume, --overwrite",
+            hint="Pass --resume to continue the run, or --overwrite to start again.",
+        )
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is a file, expected a folder", where=str(folder), hint="Name another with `-o`.")
     if contains_model(folder):

@@ -47,7 +47,9 @@ class ChatTemplate:
             self._template = environment.from_string(source)
         except TemplateSyntaxError as error:
             raise UserError(
-                f"the chat template is not in Jinja's language: {error.message}", where=f"line {error.lineno}"
+                f"the chat template is not valid Jinja: {error.message}",
+                where=f"line {error.lineno}",
+                hint="Copy the model's folder or file again, or choose another model.",
             ) from error
 
     def encode(self, messages: Sequence[Mapping[str, str]], *, add_generation_prompt: bool = True) -> list[int]:
@@ -65,7 +67,7 @@ class ChatTemplate:
         meanings = {substitute: spelling for spelling, substitute in substitutes.items()}
         ids = self._tokenizer.encode_rendered(self._rendered(marked, add_generation_prompt), meanings)
         if not ids:
-            raise UserError("the model's chat template writes nothing for these messages", hint=_ANOTHER)
+            raise UserError("the chat template renders nothing for these messages", where="messages", hint=_ANOTHER)
         return ids
 
     def render(self, messages: Sequence[Mapping[str, str]], *, add_generation_prompt: bool = True) -> str:
@@ -86,13 +88,17 @@ class ChatTemplate:
                 eos_token=self._tokenizer.spelling(self._tokenizer.end_id),
             )
         except RecursionError as error:
-            raise UserError("the model's chat template calls itself without end", hint=_ANOTHER) from error
+            raise UserError("the chat template recurses without end", where="chat template", hint=_ANOTHER) from error
         except MemoryError as error:
-            raise UserError("the model's chat template writes more than memory holds", hint=_ANOTHER) from error
+            raise UserError(
+                "the output of the chat template does not fit into memory", where="chat template", hint=_ANOTHER
+            ) from error
         except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as error:
             raise UserError(
-                f"the model's chat template refuses these messages: {error}",
-                hint="Most want `user` and `assistant` in turn, the user first, and one `system` message at most.",
+                f"the chat template rejects these messages: {error}",
+                where="messages",
+                hint="Most templates want `user` and `assistant` in turn, starting with `user`, and at most one "
+                "`system` message.",
             ) from error
 
     def _substitutes(self, messages: Sequence[Mapping[str, str]]) -> dict[str, str]:
@@ -129,8 +135,9 @@ def _check(messages: Sequence[object]) -> str:
         role, content = fields.get("role"), fields.get("content")
         if not isinstance(role, str) or not isinstance(content, str):
             raise UserError(
-                f"message {number + 1} has no role and content of text",
-                hint='A message is {"role": "user", "content": "…"}.',
+                "a message needs a role and a content, both strings",
+                where=f"messages[{number}]",
+                hint='Write a message as {"role": "user", "content": "…"}.',
             )
         said.append(content)
     return "".join(said)

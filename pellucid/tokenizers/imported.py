@@ -153,7 +153,9 @@ class ImportedTokenizer:
             UserError: at a lone surrogate, or a character that the vocabulary cannot write.
         """
         if isinstance(texts, str):
-            raise UserError("expected a list of texts, got one text", hint="Put it in a list, or use encode().")
+            raise UserError(
+                "expected a list of texts, got one text", where="texts", hint="Put it in a list, or use encode()."
+            )
         return [self.encode(text) for text in texts]
 
     def encode_rendered(self, rendered: str, substitutes: Mapping[str, str]) -> list[int]:
@@ -207,7 +209,11 @@ class ImportedTokenizer:
             at_start: whether it is the first that has bytes: a space that encoding put there is then no text.
         """
         if not 0 <= number < len(self._bytes):
-            raise UserError(f"id {number} is not in the vocabulary of {len(self._bytes)} ids")
+            raise UserError(
+                f"id {number} is not in the vocabulary of {len(self._bytes)} ids",
+                where="number",
+                hint="Ids are counted from 0; use the tokenizer of the model that produced the id.",
+            )
         return self._bytes[number].removeprefix(b" ") if at_start and self._strips else self._bytes[number]
 
     def save(self, path: str | Path) -> None:
@@ -316,7 +322,8 @@ class ImportedTokenizer:
         if vocab_size is not None and vocab_size < size:
             raise UserError(
                 f"the tokenizer has {size} ids, the model has only {vocab_size}",
-                hint="tokenizer.json must be the one that the model was made with.",
+                where="tokenizer.json",
+                hint="Use the tokenizer.json that the model was trained with.",
             )
         spellings: list[str | None] = [None] * (vocab_size or size)
         for spelling, number in numbers.items():
@@ -360,8 +367,9 @@ def _rust(content: Mapping[str, Any]) -> RustTokenizer:
         rust = RustTokenizer.from_str(json.dumps(content))
     except Exception as error:  # the library raises bare Exception
         raise UserError(
-            f"tokenizer.json is of no known form: {error}",
-            hint="A newer version of the package `tokenizers` may know it.",
+            f"tokenizer.json has an unknown format: {error}",
+            where="tokenizer.json",
+            hint="Try a newer version of the package `tokenizers`.",
         ) from error
     rust.no_truncation()
     rust.no_padding()

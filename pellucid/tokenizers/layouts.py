@@ -63,15 +63,17 @@ def is_byte_level(content: Mapping[str, Any]) -> bool:
     if kind != "BPE":
         raise UserError(
             f"the tokenizer is of type {kind}, expected BPE",
-            hint="Byte-pair encoding is what can be imported: GPT-2's, Llama's, Qwen's and their like.",
+            where="tokenizer.json",
+            hint="Choose a model with byte-pair encoding, such as GPT-2, Llama or Qwen.",
         )
     if any(part.get("type") == "ByteLevel" for part in _parts(content.get("pre_tokenizer"))):
         return True
     if model.get("byte_fallback"):
         return False
     raise UserError(
-        "the tokenizer is neither byte-level nor does it fall back on bytes",
-        hint="Such a model meets characters it has no ids for; choose one whose tokenizer works on bytes.",
+        "the tokenizer is neither byte-level nor does it fall back to bytes",
+        where="tokenizer.json",
+        hint="It has no ids for some characters; choose a model whose tokenizer works on bytes.",
     )
 
 

@@ -109,9 +109,10 @@ def pieces_from_runs(
 
 
 def lone_surrogate_error(text: str) -> UserError:
-    """Return what to tell the user about a text with a lone surrogate, which is no character and has no UTF-8."""
+    """Make the error for a text with a lone surrogate, which is no character and has no UTF-8."""
     place, code = next((i, ord(c)) for i, c in enumerate(text) if 0xD800 <= ord(c) < 0xE000)
     return UserError(
-        f"the text has half a character, the lone surrogate U+{code:04X} at character {place + 1}",
-        hint="Such text comes of a faulty conversion; read it again as UTF-8, or remove the character.",
+        f"the text contains a lone surrogate, which is no character: U+{code:04X} at character {place + 1}",
+        where=f"character {place + 1}",
+        hint="Read the text again as UTF-8, or remove the character; it comes from a faulty conversion.",
     )

@@ -115,7 +115,9 @@ class Tokenizer:
             UserError: at a lone surrogate, or if dropout is asked of a kind without merges.
         """
         if isinstance(texts, str):
-            raise UserError("expected a list of texts, got one text", hint="Put it in a list, or use encode().")
+            raise UserError(
+                "expected a list of texts, got one text", where="texts", hint="Put it in a list, or use encode()."
+            )
         if dropout:
             return self._encode_with_dropout(texts, dropout, seed)
         return [self.encode(text) for text in texts]
@@ -170,7 +172,11 @@ class Tokenizer:
             at_start: whether it is the first that has bytes: the space that encoding put there is then no text.
         """
         if not 0 <= number < len(self._bytes):
-            raise UserError(f"id {number} is not in the vocabulary of {len(self._bytes)} ids")
+            raise UserError(
+                f"id {number} is not in the vocabulary of {len(self._bytes)} ids",
+                where="number",
+                hint="Ids are counted from 0; use the tokenizer of the model that produced the id.",
+            )
         return self._bytes[number].removeprefix(b" ") if at_start else self._bytes[number]
 
     def save(self, path: str | Path) -> None:
@@ -220,7 +226,8 @@ class Tokenizer:
         model = self._model
         if not isinstance(model, BytePairs):
             raise UserError(
-                f"dropout leaves out merges, and a tokenizer of kind {self.kind} has none",
+                f"dropout skips merges, and a tokenizer of kind {self.kind} has none",
+                where="tokenizer.dropout",
                 hint="Set tokenizer.dropout to 0, or train a tokenizer of kind bpe.",
             )
         draw = random.Random(derive_seed(seed, "bpe-dropout")).random
@@ -260,7 +267,11 @@ class Tokenizer:
 
 def _placeholder(number: int) -> str:
     if not 0 <= number < len(PLACEHOLDERS):
-        raise UserError(f"there are {len(PLACEHOLDERS)} placeholders, counted from 0; got number {number}")
+        raise UserError(
+            f"there are {len(PLACEHOLDERS)} placeholders, counted from 0; got number {number}",
+            where="number",
+            hint=f"Pass a number below {len(PLACEHOLDERS)}.",
+        )
     return PLACEHOLDERS[number]
 
 

@@ -41,10 +41,14 @@ def train_tokenizer(texts: Iterable[str], config: TokenizerConfig | None = None)
     """
     config = config or TokenizerConfig()
     if isinstance(texts, str):
-        raise UserError("expected texts to train a tokenizer on, got one text", hint="Put it in a list.")
+        raise UserError("expected texts to train a tokenizer on, got one text", where="texts", hint="Put it in a list.")
     sample, trained_on = _take_sample(texts, config.max_training_characters)
     if not trained_on["characters"]:
-        raise UserError("there is no text to train a tokenizer on: every line is empty, or there is none")
+        raise UserError(
+            "there is no text to train a tokenizer on: every line is empty, or there is none",
+            where="texts",
+            hint="Pass at least one text that is not empty.",
+        )
     size = _vocab_size(config, trained_on["texts"])
     alphabet = choose_alphabet(_count_characters(sample), config.character_coverage, _max_characters(config, size))
     return Tokenizer(alphabet, _train_model(sample, alphabet, config, size), trained_on)

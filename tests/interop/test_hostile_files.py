@@ -58,7 +58,7 @@ def refused(source: Path, out: Path, what: str) -> None:
         ({"rms_norm_eps": 10**400}, "rms_norm_eps is 10"),
         ({"tie_word_embeddings": "no"}, "tie_word_embeddings is 'no', expected true or false"),
         ({"attention_bias": "x"}, "attention_bias is 'x', expected true or false"),
-        ({"num_hidden_layers": 10**9}, "said to have 1,000,000,000 blocks"),
+        ({"num_hidden_layers": 10**9}, "says 1,000,000,000 blocks"),
     ],
 )
 def test_a_setting_of_another_kind_is_named(copy: Path, tmp_path: Path, settings: dict[str, Any], what: str) -> None:
@@ -107,7 +107,7 @@ def test_numbers_that_are_none_are_not_imported(copy: Path, tmp_path: Path) -> N
     weights = load_file(copy / "model.safetensors")
     weights["model.norm.weight"][3] = torch.nan
     save_file(weights, copy / "model.safetensors")
-    refused(copy, tmp_path / "ours", r"model\.norm\.weight holds NaN")
+    refused(copy, tmp_path / "ours", r"model\.norm\.weight contains NaN")
 
 
 @pytest.mark.parametrize("number", [99_999, -1, True, "a", [1]])

@@ -166,7 +166,7 @@ def broken() -> Iterator[Any]:
     yield pytest.param(word_piece, "of type WordPiece, expected BPE", id="WordPiece")
     no_vocabulary = byte_level_content()
     del no_vocabulary["model"]["vocab"]
-    yield pytest.param(no_vocabulary, "of no known form", id="no vocabulary")
+    yield pytest.param(no_vocabulary, "unknown format", id="no vocabulary")
 
 
 @pytest.mark.parametrize(("content", "what"), list(broken()))
