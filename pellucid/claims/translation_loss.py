@@ -7,23 +7,18 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from pellucid.demo.language import DemoPair
+from pellucid.generation.batching import pad_rows
 from pellucid.layers.taps import Tap, keep
 from pellucid.translator import Translator
 
-__all__ = ["padded", "pair_batch", "translation_loss"]
-
-
-def padded(sequences: Sequence[Sequence[int]], pad_id: int) -> Tensor:
-    """Pad sequences of ids on the right into one batch."""
-    longest = max(map(len, sequences))
-    return torch.tensor([[*ids, *[pad_id] * (longest - len(ids))] for ids in sequences])
+__all__ = ["pair_batch", "translation_loss"]
 
 
 def pair_batch(translator: Translator, pairs: Sequence[DemoPair]) -> tuple[Tensor, Tensor]:
     """Encode source ids with an end token, and target ids between start and end tokens, as in training."""
     source, target = translator.source_tokenizer, translator.target_tokenizer
-    sources = padded([[*source.encode(pair.source), source.end_id] for pair in pairs], source.pad_id)
-    targets = padded([[target.start_id, *target.encode(pair.target), target.end_id] for pair in pairs], target.pad_id)
+    sources = pad_rows([[*source.encode(pair.source), source.end_id] for pair in pairs], source.pad_id)
+    targets = pad_rows([[target.start_id, *target.encode(pair.target), target.end_id] for pair in pairs], target.pad_id)
     return sources, targets
 
 

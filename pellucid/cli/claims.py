@@ -7,7 +7,7 @@ from cyclopts import Parameter
 
 from pellucid.claims.claim import FIRST_SEED
 from pellucid.cli import console
-from pellucid.cli.flags import DEFAULT_FLAGS, Flags
+from pellucid.cli.flags import DEFAULT_FLAGS, Flags, JsonSwitch, Switch
 
 __all__ = ["list_claims", "run"]
 
@@ -17,7 +17,7 @@ _SECONDS_BETWEEN_REPORTS = 60.0  # of measuring, so that a killed run leaves a r
 def list_claims(
     *,
     lang: Literal["en", "zh"] = "en",
-    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    as_json: JsonSwitch = False,
     flags: Flags = DEFAULT_FLAGS,
 ) -> None:
     """List the claims.
@@ -38,15 +38,17 @@ def list_claims(
 
 def run(
     *ids: str,
-    quick: Annotated[bool, Parameter(negative="")] = False,
+    quick: Switch = False,
     lang: Literal["en", "zh"] = "en",
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     data: Path | None = None,
     seed: int = FIRST_SEED,
-    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    as_json: JsonSwitch = False,
     flags: Flags = DEFAULT_FLAGS,
 ) -> None:
-    """Run experiments and derive verdicts by rules fixed beforehand.
+    """Run the experiments of claims and show the verdicts.
+
+    A verdict follows from the measured numbers by a rule that was fixed beforehand.
 
     Args:
         ids: Claims to run; a letter stands for its topic; all by default.

@@ -18,9 +18,9 @@ from pellucid.claims.evidence import (
 )
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.texts import load_texts
-from pellucid.claims.translation_loss import padded
 from pellucid.claims.translation_retrieval import score_retrieval
 from pellucid.demo.language import DemoPair
+from pellucid.generation.batching import pad_rows
 from pellucid.language_model import LanguageModel
 
 __all__ = ["CLAIM", "measure", "preferred"]
@@ -60,7 +60,7 @@ def by_translator(trained: TrainedTranslator) -> Score:
     )
 
     def score(pair: DemoPair, targets: list[str]) -> list[float]:
-        ids = padded([[target.start_id, *target.encode(text), target.end_id] for text in targets], target.pad_id)
+        ids = pad_rows([[target.start_id, *target.encode(text), target.end_id] for text in targets], target.pad_id)
         text = torch.tensor([[*source.encode(pair.source), source.end_id]]).expand(len(targets), -1)
         with torch.no_grad():
             losses = F.cross_entropy(
