@@ -30,14 +30,14 @@ def occurrences(pairs: Sequence[DemoPair], word: str, senses: dict[str, str]) ->
     """
     found = []
     for pair in pairs:
-        places = spans(pair.source, pair.source_words)
-        for number, each in enumerate(pair.source_words):
+        offsets = spans(pair.source, pair.source_words)
+        for position, each in enumerate(pair.source_words):
             if each != word:
                 continue
-            english = [pair.target_words[target] for source, target in pair.alignment if source == number]
+            english = [pair.target_words[target] for source, target in pair.alignment if source == position]
             meant = [sense for prefix, sense in senses.items() for one in english if one.startswith(prefix)]
             if meant:
-                found.append(Occurrence(pair, *places[number], meant[0]))
+                found.append(Occurrence(pair, *offsets[position], meant[0]))
     return found
 
 
@@ -64,9 +64,9 @@ def states_by_layer(translator: Translator, found: Sequence[Occurrence]) -> Tens
 
         with torch.no_grad():
             model.encode(torch.tensor([[piece.id for piece in pieces]]), activations)
-        here = [n for n, piece in enumerate(pieces) if piece.start < one.end and piece.end > one.start]
+        tokens = [n for n, piece in enumerate(pieces) if piece.start < one.end and piece.end > one.start]
         layers = ["embedding.source", *(f"encoder.{n}.residual.output" for n in range(len(model.encoder)))]
-        rows.append(torch.stack([activations[name][0, here].mean(0) for name in layers]))
+        rows.append(torch.stack([activations[name][0, tokens].mean(0) for name in layers]))
     return torch.stack(rows, 1)
 
 

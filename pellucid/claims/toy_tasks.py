@@ -1,6 +1,6 @@
 """Toy tasks that each need one ability, and small models trained on them.
 
-recall          k1 v1 k2 v2 … k: name the value of the last key
+recall          four tokens, each a key with a value, then a key: name its value
 successors      every token names the mark of its successor in a fixed cycle
 two at once     of four values, name the first minus the third
 
@@ -22,9 +22,9 @@ __all__ = [
     "ToyBatch",
     "ToyTask",
     "accuracy",
+    "associative_recall",
     "logits_of",
     "loss_on",
-    "recall",
     "successors",
     "train_on_task",
     "two_at_once",
@@ -39,26 +39,16 @@ class ToyBatch(NamedTuple):
 
 
 ToyTask = Callable[[torch.Generator, int], ToyBatch]
-_KEYS, _VALUES = range(1, 9), 8  # ids of keys; ids of values follow
 
 
-def recall(random: torch.Generator, batch: int, pairs: int = 4, distance: int | None = None) -> ToyBatch:
-    """Generate texts of key–value pairs that end with a key; the answer is its value.
-
-    Args:
-        pairs: per text.
-        distance: how many pairs back the key occurs, 1 being the last; random by default.
-    """
-    keys = torch.rand(batch, len(_KEYS), generator=random).argsort(1)[:, :pairs] + 1
-    values = torch.randint(_VALUES, (batch, pairs), generator=random) + 1 + len(_KEYS)
-    asked = (
-        torch.randint(pairs, (batch, 1), generator=random)
-        if distance is None
-        else torch.full((batch, 1), pairs - distance)
-    )
-    ids = torch.cat((torch.stack((keys, values), 2).flatten(1), keys.gather(1, asked)), 1)
+def associative_recall(random: torch.Generator, batch: int) -> ToyBatch:
+    """Generate four tokens, each a key with a value (1 + 4 · key + value), and a key; the answer is its value."""
+    keys = torch.rand(batch, 6, generator=random).argsort(1)[:, :4]
+    values = torch.randint(4, (batch, 4), generator=random)
+    asked = torch.randint(4, (batch, 1), generator=random)
+    ids = torch.cat((1 + 4 * keys + values, 25 + keys.gather(1, asked)), 1)
     answers = torch.full_like(ids, -1)
-    answers[:, -1:] = values.gather(1, asked)
+    answers[:, -1:] = 1 + values.gather(1, asked)
     return ToyBatch(ids, answers)
 
 
@@ -72,12 +62,12 @@ def successors(random: torch.Generator, batch: int) -> ToyBatch:
     tokens = (start + torch.arange(6)) % 8
     order = torch.rand(batch, 6, generator=random).argsort(1)
     marks = torch.randint(4, (batch, 6), generator=random)
-    places = order.argsort(1)  # where token n of the run stands
+    positions = order.argsort(1)  # of the run's tokens in the text
     # A token and its mark are one symbol: 1 + 4 · token + mark.
     run = 1 + 4 * tokens + marks
     ids = run.gather(1, order)
     answers = torch.full_like(ids, -1)
-    answers.scatter_(1, places[:, :-1], marks[:, 1:] + 1)
+    answers.scatter_(1, positions[:, :-1], marks[:, 1:] + 1)
     return ToyBatch(ids, answers)
 
 
@@ -139,6 +129,6 @@ def accuracy(model: nn.Module, task: ToyTask, seed: int, texts: int = 1_000) -> 
     """Compute the share of right answers on test texts."""
     batch = task(torch_generator(seed, "test texts"), texts)
     with torch.no_grad():
-        said = logits_of(model, batch.ids).argmax(-1)
+        predicted = logits_of(model, batch.ids).argmax(-1)
     asked = batch.answers >= 0
-    return float((said == batch.answers)[asked].float().mean())
+    return float((predicted == batch.answers)[asked].float().mean())

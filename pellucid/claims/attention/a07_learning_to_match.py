@@ -8,28 +8,17 @@ from pellucid.claims.evidence import Evidence, Figure, mean_over_seeds, paired_d
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.small_models import no_mask, small_decoder, torch_generator
 from pellucid.claims.texts import load_texts
-from pellucid.claims.toy_tasks import ToyBatch, accuracy, loss_on, train_on_task
+from pellucid.claims.toy_tasks import accuracy, associative_recall, loss_on, train_on_task
 from pellucid.models.decoder_only import DecoderOnly
 
-__all__ = ["CLAIM", "marked", "measure"]
+__all__ = ["CLAIM", "measure"]
 
 _PARTS = ("query", "key", "value")
 
 
-def marked(random: torch.Generator, batch: int) -> ToyBatch:
-    """Generate four tokens, each a key with a value (1 + 4 · key + value), and a key whose value is the answer."""
-    keys = torch.rand(batch, 6, generator=random).argsort(1)[:, :4]
-    values = torch.randint(4, (batch, 4), generator=random)
-    asked = torch.randint(4, (batch, 1), generator=random)
-    ids = torch.cat((1 + 4 * keys + values, 25 + keys.gather(1, asked)), 1)
-    answers = torch.full_like(ids, -1)
-    answers[:, -1:] = 1 + values.gather(1, asked)
-    return ToyBatch(ids, answers)
-
-
 def _weight_on_right(model: DecoderOnly, seed: int) -> float:
     """Average the weight that the last position gives to the token whose value is the answer, for the best head."""
-    ids, _ = marked(torch_generator(seed, "test texts"), 500)
+    ids, _ = associative_recall(torch_generator(seed, "test texts"), 500)
     activations = Activations()
     with torch.no_grad():
         model(ids, activations, may_attend=no_mask(5))
@@ -40,7 +29,7 @@ def _weight_on_right(model: DecoderOnly, seed: int) -> float:
 
 def _first_gradients(seed: int) -> dict[str, float]:
     model = small_decoder(seed, vocab_size=40, n_layers=1, positions="none", scale_embeddings=True, activation="relu")
-    loss_on(model, marked(torch_generator(seed, "first"), 256)).backward()
+    loss_on(model, associative_recall(torch_generator(seed, "first"), 256)).backward()
     attention = next(model.blocks()).self_attention
     return {name: float(getattr(attention, name).weight.grad.norm()) for name in _PARTS}
 
@@ -50,11 +39,11 @@ def measure(setup: Setup) -> Evidence:
     before, after, right, records = [], [], [], []
     gradients: dict[str, list[float]] = {name: [] for name in _PARTS}
     for seed in setup.every_seed():
-        fresh, _ = train_on_task(marked, seed, 0, positions="none")
-        model, _ = train_on_task(marked, seed, setup.steps, positions="none", batch=128)
+        fresh, _ = train_on_task(associative_recall, seed, 0, positions="none")
+        model, _ = train_on_task(associative_recall, seed, setup.steps, positions="none", batch=128)
         before.append(_weight_on_right(fresh, seed))
         after.append(_weight_on_right(model, seed))
-        right.append(accuracy(model, marked, seed))
+        right.append(accuracy(model, associative_recall, seed))
         for name, norm in _first_gradients(seed).items():
             gradients[name].append(norm)
         records += [

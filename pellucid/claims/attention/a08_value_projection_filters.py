@@ -4,12 +4,11 @@ import torch
 from torch import Tensor
 
 from pellucid.claims.activations import Activations
-from pellucid.claims.attention.a07_learning_to_match import marked
 from pellucid.claims.claim import Claim, Effort, Setup
 from pellucid.claims.evidence import Evidence, Figure, mean_over_seeds, paired_difference, share_over_seeds
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.texts import load_texts
-from pellucid.claims.toy_tasks import train_on_task
+from pellucid.claims.toy_tasks import associative_recall, train_on_task
 
 __all__ = ["CLAIM", "measure", "share_told_by"]
 
@@ -28,7 +27,7 @@ def measure(setup: Setup) -> Evidence:
     attributes = {"needed (value)": (tokens - 1) % 4, "not needed (key)": (tokens - 1) // 4}
     for seed in setup.every_seed():
         for when, steps in (("before", 0), ("after", setup.steps)):
-            model, _ = train_on_task(marked, seed, steps, positions="none", batch=128)
+            model, _ = train_on_task(associative_recall, seed, steps, positions="none", batch=128)
             activations = Activations()
             with torch.no_grad():
                 model(tokens[:, None], activations)

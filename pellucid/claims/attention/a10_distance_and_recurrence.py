@@ -34,15 +34,15 @@ def marked_text(random: torch.Generator, batch: int, length: int = _SHORT, dista
         distance: how far before the end the marked letter is; random by default.
     """
     letters = torch.randint(8, (batch, length), generator=random)
-    place = (
+    position = (
         torch.randint(length, (batch, 1), generator=random)
         if distance is None
         else torch.full((batch, 1), length - distance)
     )
-    marked = torch.zeros_like(letters).scatter_(1, place, 8)
+    marked = torch.zeros_like(letters).scatter_(1, position, 8)
     ids = torch.cat((1 + letters + marked, torch.full((batch, 1), 17)), 1)
     answers = torch.full_like(ids, -1)
-    answers[:, -1:] = 1 + letters.gather(1, place)
+    answers[:, -1:] = 1 + letters.gather(1, position)
     return ToyBatch(ids, answers)
 
 

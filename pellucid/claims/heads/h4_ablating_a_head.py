@@ -20,11 +20,11 @@ from pellucid.translator import Translator
 __all__ = ["CLAIM", "ablate_head", "divergence", "measure"]
 
 
-def ablate_head(place: str, head: int) -> Tap:
+def ablate_head(attention: str, head: int) -> Tap:
     """Make a tap that sets the output of one head to zero."""
 
     def tap(name: str, x: Tensor) -> Tensor:
-        if name != f"{place}.head_output":
+        if name != f"{attention}.head_output":
             return x
         kept = torch.ones(x.shape[1], 1, 1)
         kept[head] = 0
@@ -70,8 +70,8 @@ def measure(setup: Setup) -> Evidence:
         pairs = trained.data.test[: setup.size]
         whole = translation_loss(trained.translator, pairs)
         losses = {
-            (place, head): translation_loss(trained.translator, pairs, ablate_head(place, head)) - whole
-            for place, head in _all_heads(trained.translator)
+            (attention, head): translation_loss(trained.translator, pairs, ablate_head(attention, head)) - whole
+            for attention, head in _all_heads(trained.translator)
         }
         ordered = sorted(losses.values())
         worst.append(ordered[-1])
@@ -79,7 +79,8 @@ def measure(setup: Setup) -> Evidence:
         gain.append(divergence(trained.translator, pairs[:20]) - divergence(fresh.translator, pairs[:20]))
         if seed == setup.seed:
             records = [
-                {"attention": place, "head": str(head), "loss_added": added} for (place, head), added in losses.items()
+                {"attention": attention, "head": str(head), "loss_added": added}
+                for (attention, head), added in losses.items()
             ]
     numbers = {
         "median_loss_added_relative": mean_over_seeds(median),

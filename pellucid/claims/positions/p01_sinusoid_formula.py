@@ -26,13 +26,13 @@ def measure(setup: Setup, codes: Codes = sinusoids) -> Evidence:
     for row, position in enumerate(_POSITIONS):
         for i in range(_D // 2):
             angle = position / 10_000 ** (2 * i / _D)
-            for place, right in ((2 * i, math.sin(angle)), (2 * i + 1, math.cos(angle))):
-                largest = max(largest, abs(float(table[row, place]) - right))
+            for dimension, right in ((2 * i, math.sin(angle)), (2 * i + 1, math.cos(angle))):
+                largest = max(largest, abs(float(table[row, dimension]) - right))
     shown = codes(torch.arange(40), _D)
     records = [
-        {"position": position, "dimension": place, "encoding": float(shown[position, place])}
+        {"position": position, "dimension": dimension, "encoding": float(shown[position, dimension])}
         for position in range(40)
-        for place in range(0, _D, 2)
+        for dimension in range(0, _D, 2)
     ]
     return Evidence(
         exact_values(largest_difference=largest), records, Figure("heat", "dimension", "position", "encoding")

@@ -21,20 +21,20 @@ def _rotation(k: int) -> Tensor:
     """Build M_k, [D D]: a rotation by ω_i k in the plane of the i-th sine and cosine."""
     angles = k * 10_000.0 ** (-torch.arange(0, _D, 2, dtype=torch.float64) / _D)
     planes = torch.stack((angles.cos(), angles.sin(), -angles.sin(), angles.cos()), -1).view(-1, 2, 2)
-    turn: Tensor = torch.block_diag(*planes)
-    return turn
+    rotation: Tensor = torch.block_diag(*planes)
+    return rotation
 
 
 def measure(setup: Setup, codes: Codes = sinusoids) -> Evidence:
     """Multiply encodings by M_k and compare with the encodings k positions later, in float64 and float32."""
     records, worst, worst_32, determinants = [], 0.0, 0.0, 0.0
     for k in _STEPS:
-        turn = _rotation(k)
-        determinants = max(determinants, abs(float(torch.linalg.det(turn)) - 1))
+        rotation = _rotation(k)
+        determinants = max(determinants, abs(float(torch.linalg.det(rotation)) - 1))
         for position in _POSITIONS:
             here, there = codes(torch.tensor([position, position + k]), _D)
-            error = float((turn @ here - there).abs().max())
-            single = float((_in_float32(position, k, turn) - there).abs().max())
+            error = float((rotation @ here - there).abs().max())
+            single = float((_in_float32(position, k, rotation) - there).abs().max())
             worst, worst_32 = max(worst, error), max(worst_32, single)
             if k == 1 and position:
                 records += [
@@ -45,11 +45,11 @@ def measure(setup: Setup, codes: Codes = sinusoids) -> Evidence:
     return Evidence(numbers, records, Figure("line", "position", "error", "precision", log_x=True, log_y=True))
 
 
-def _in_float32(position: int, k: int, turn: Tensor) -> Tensor:
+def _in_float32(position: int, k: int, rotation: Tensor) -> Tensor:
     """Rotate an encoding whose angles were computed in float32."""
     frequencies = (10_000.0 ** (-torch.arange(0, _D, 2, dtype=torch.float64) / _D)).float()
     angles = torch.tensor(float(position)) * frequencies
-    return (turn.float() @ torch.stack((angles.sin(), angles.cos()), -1).flatten()).double()
+    return (rotation.float() @ torch.stack((angles.sin(), angles.cos()), -1).flatten()).double()
 
 
 CLAIM = Claim(

@@ -46,11 +46,11 @@ def measure(setup: Setup) -> Evidence:
             if seed == setup.seed:
                 records += [
                     {
-                        "head": str(head), "part": part.replace("_", "–"), "share": float(shares[head, place]),
+                        "head": str(head), "part": part.replace("_", "–"), "share": float(shares[head, index]),
                         "training": when,
                     }
                     for head in range(len(shares))
-                    for place, part in enumerate(FOUR_PARTS)
+                    for index, part in enumerate(FOUR_PARTS)
                 ]  # fmt: skip
     numbers = {
         "distance_of_heads_after": mean_over_seeds(after),

@@ -66,16 +66,16 @@ def measure(setup: Setup, positions: str = "none") -> Evidence:
 def _who_chases(seed: int, positions: str, steps: int) -> float:
     """Train a model to predict who chases from the mean of its states, and compute its accuracy on all sentences."""
     model = small_decoder(seed, positions=positions, vocab_size=10)
-    namer = nn.Linear(32, 10)
-    init_weights(namer, seed, residual_scale=1.0)
+    classifier = nn.Linear(32, 10)
+    init_weights(classifier, seed, residual_scale=1.0)
     pairs = torch.tensor([(a, b) for a in _ANIMALS for b in _ANIMALS if a != b])
     text = torch.stack((pairs[:, 0], torch.full((len(pairs),), 9), pairs[:, 1]), 1)
 
     def logits() -> Tensor:
-        named: Tensor = namer(model.states(text, may_attend=no_mask(3)).mean(1))
-        return named
+        predicted: Tensor = classifier(model.states(text, may_attend=no_mask(3)).mean(1))
+        return predicted
 
-    fit(nn.ModuleList([model, namer]), lambda step: nn.functional.cross_entropy(logits(), pairs[:, 0]), steps)
+    fit(nn.ModuleList([model, classifier]), lambda step: nn.functional.cross_entropy(logits(), pairs[:, 0]), steps)
     with torch.no_grad():
         return float((logits().argmax(1) == pairs[:, 0]).float().mean())
 

@@ -19,25 +19,25 @@ _D, _LENGTH = 64, 200
 Place = Callable[[Tensor, Tensor], Tensor]
 
 
-def measure(setup: Setup, turn: Place | None = None) -> Evidence:
+def measure(setup: Setup, rotate: Place | None = None) -> Evidence:
     """Put one query and one key at all positions of a text, and compare products along the diagonals."""
-    turn = turn or Rotary(rotary_frequencies(_D, 10_000.0))
+    rotate = rotate or Rotary(rotary_frequencies(_D, 10_000.0))
     random = torch_generator(setup.seed, "P8")
     q, k = torch.randn(2, _D, generator=random)
     positions = torch.arange(_LENGTH)
     many = (1, 1, _LENGTH, _D)
-    turned = turn(q.expand(many), positions)[0, 0] @ turn(k.expand(many), positions)[0, 0].T
+    rotary = rotate(q.expand(many), positions)[0, 0] @ rotate(k.expand(many), positions)[0, 0].T
     codes = sinusoids(positions, _D).float()
     added = (q + codes) @ (k + codes).T
     scale = float(q.norm() * k.norm())
     records = [
         {"position": int(p), "product": float(product[p + 5, p]), "scheme": name}
-        for name, product in (("rotary", turned), ("added sinusoids", added))
+        for name, product in (("rotary", rotary), ("added sinusoids", added))
         for p in range(0, _LENGTH - 5, 5)
     ]
     numbers = exact_values(
-        spread_along_diagonals=_spread(turned) / scale,
-        change_across_diagonals=float((turned[0] - turned[0, 0]).abs().max()) / scale,
+        spread_along_diagonals=_spread(rotary) / scale,
+        change_across_diagonals=float((rotary[0] - rotary[0, 0]).abs().max()) / scale,
         spread_along_diagonals_of_added_encodings=_spread(added) / scale,
     )
     return Evidence(numbers, records, Figure("line", "position", "product", "scheme"))

@@ -34,7 +34,7 @@ def measure(setup: Setup) -> Evidence:
     """Train on short texts and measure the loss at each position of texts four times as long."""
     records: list[dict[str, object]] = []
     added: dict[str, list[float]] = {scheme: [] for scheme in _SCHEMES}
-    refused = 0
+    rejected = 0
     for seed in setup.every_seed():
         for scheme in _SCHEMES:
             model, draw = small_decoder(seed, vocab_size=_LETTERS, positions=scheme), torch_generator(seed, "P10")
@@ -48,17 +48,17 @@ def measure(setup: Setup) -> Evidence:
             within, beyond = float(losses[_SEEN // 2 : _SEEN - 1].mean()), float(losses[2 * _SEEN :].mean())
             added[scheme].append(beyond - within)
             records += [
-                {"position": place, "positions": scheme, "loss": float(losses[place]), "seed": seed}
-                for place in range(_PERIOD, _LONG - 1, 3)
+                {"position": position, "positions": scheme, "loss": float(losses[position]), "seed": seed}
+                for position in range(_PERIOD, _LONG - 1, 3)
             ]
         learned = small_decoder(seed, vocab_size=_LETTERS, positions="learned", max_positions=_SEEN)
         try:
             learned(torch.ones(1, _LONG, dtype=torch.long))
         except UserError:
-            refused += 1
+            rejected += 1
     numbers = {
         **{f"loss_added_{scheme}": mean_over_seeds(values) for scheme, values in added.items()},
-        **exact_values(learned_encodings_rejected=refused),
+        **exact_values(learned_encodings_rejected=rejected),
     }
     shown = [record for record in records if record["seed"] == setup.seed]
     return Evidence(numbers, shown, Figure("line", "position", "loss", "positions"))

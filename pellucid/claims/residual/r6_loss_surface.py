@@ -4,13 +4,12 @@ import torch
 from torch import Tensor, nn
 
 from pellucid.claims.ablations.no_residual import without_residual
-from pellucid.claims.attention.a07_learning_to_match import marked
 from pellucid.claims.claim import Claim, Effort, Setup
 from pellucid.claims.evidence import Evidence, Figure, mean_over_seeds, paired_difference
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.small_models import torch_generator
 from pellucid.claims.texts import load_texts
-from pellucid.claims.toy_tasks import loss_on, train_on_task
+from pellucid.claims.toy_tasks import associative_recall, loss_on, train_on_task
 
 __all__ = ["CLAIM", "filter_normalised", "measure", "roughness"]
 
@@ -36,7 +35,7 @@ def filter_normalised(model: nn.Module, random: torch.Generator) -> list[Tensor]
 
 def _slice(model: nn.Module, seed: int) -> Tensor:
     """Compute the loss on a grid around the weights, [side side]."""
-    batch, random = marked(torch_generator(seed, "R6", "texts"), 200), torch_generator(seed, "R6")
+    batch, random = associative_recall(torch_generator(seed, "R6", "texts"), 200), torch_generator(seed, "R6")
     first, second = filter_normalised(model, random), filter_normalised(model, random)
     start = [weight.detach().clone() for weight in model.parameters()]
     steps = torch.linspace(-_REACH, _REACH, _SIDE)
@@ -67,7 +66,7 @@ def measure(setup: Setup) -> Evidence:
     for seed in setup.every_seed():
         for kind, change in kinds.items():
             model, curve = train_on_task(
-                marked,
+                associative_recall,
                 seed,
                 setup.steps,
                 change=change,

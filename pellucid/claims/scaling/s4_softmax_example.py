@@ -26,9 +26,9 @@ def measure(setup: Setup, softmax: Callable[[Sequence[float]], list[float]] = sh
     shares = softmax(_SCORES)
     single = torch.tensor(_SCORES).softmax(0).tolist()
     records = [
-        {"entry": f"{place + 1}: {score:g}", "which": which, "share": share}
+        {"entry": f"{entry + 1}: {score:g}", "which": which, "share": share}
         for which, values in (("stated", _STATED), ("float64", shares))
-        for place, (score, share) in enumerate(zip(_SCORES, values, strict=True))
+        for entry, (score, share) in enumerate(zip(_SCORES, values, strict=True))
     ]
     numbers = exact_values(first_entry_below_one=1 - shares[0], third_entry=shares[2], third_entry_float32=single[2])
     return Evidence(numbers, records, Figure("bar", "entry", "share", "which"))

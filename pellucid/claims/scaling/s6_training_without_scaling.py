@@ -7,12 +7,11 @@ import torch
 from torch import nn
 
 from pellucid.claims.ablations.unscaled import without_scaling
-from pellucid.claims.attention.a07_learning_to_match import marked
 from pellucid.claims.claim import Claim, Effort, Setup
 from pellucid.claims.evidence import Evidence, Figure, mean_over_seeds, share_over_seeds
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.texts import load_texts
-from pellucid.claims.toy_tasks import accuracy, train_on_task
+from pellucid.claims.toy_tasks import accuracy, associative_recall, train_on_task
 from pellucid.claims.toy_training import Optimizer, by_adamw
 
 __all__ = ["CLAIM", "by_sgd", "measure"]
@@ -45,16 +44,16 @@ def _accuracies(setup: Setup) -> dict[Setting, list[float]]:
     found = {}
     for way, (optimizer, rates) in _WAYS.items():
         for setting in (Setting(way, width, rate, kind) for width in _WIDTHS for rate in rates for kind in _KINDS):
-            readers = (
+            models = (
                 train_on_task(
-                    marked, seed, setup.steps, change=_KINDS[setting.kind], learning_rate=setting.rate,
+                    associative_recall, seed, setup.steps, change=_KINDS[setting.kind], learning_rate=setting.rate,
                     optimizer=optimizer, positions="none", d_model=setting.width, d_ff=2 * setting.width, n_heads=1,
                 )[0]
                 for seed in setup.every_seed()
             )  # fmt: skip
             found[setting] = [
-                accuracy(reader, marked, seed, texts=500)
-                for reader, seed in zip(readers, setup.every_seed(), strict=True)
+                accuracy(model, associative_recall, seed, texts=500)
+                for model, seed in zip(models, setup.every_seed(), strict=True)
             ]
     return found
 

@@ -21,9 +21,9 @@ __all__ = ["CLAIM", "diagonal", "measure", "word_weights"]
 Links = set[tuple[int, int]]
 
 
-def _tokens_of(pieces: Sequence[Piece], places: list[tuple[int, int]]) -> list[list[int]]:
+def _tokens_of(pieces: Sequence[Piece], offsets: list[tuple[int, int]]) -> list[list[int]]:
     """List the tokens that overlap each word."""
-    return [[n for n, piece in enumerate(pieces) if piece.start < end and piece.end > start] for start, end in places]
+    return [[n for n, piece in enumerate(pieces) if piece.start < end and piece.end > start] for start, end in offsets]
 
 
 def word_weights(translator: Translator, pair: DemoPair) -> Tensor:
@@ -32,18 +32,18 @@ def word_weights(translator: Translator, pair: DemoPair) -> Tensor:
     The reference is given; the weights are those that predict its tokens.
     """
     source, target = translator.source_tokenizer, translator.target_tokenizer
-    pieces, written = source.pieces(pair.source), target.pieces(pair.target)
+    pieces, target_pieces = source.pieces(pair.source), target.pieces(pair.target)
     activations = Activations()
     with torch.no_grad():
         translator.model(
             torch.tensor([[*(piece.id for piece in pieces), source.end_id]]),
-            torch.tensor([[target.start_id, *(piece.id for piece in written[:-1])]]),
+            torch.tensor([[target.start_id, *(piece.id for piece in target_pieces[:-1])]]),
             activations,
         )
     heads = torch.cat([x[0] for name, x in activations.items() if name.endswith("cross_attention.weights")])
-    columns = [heads[..., places].sum(-1) for places in _tokens_of(pieces, spans(pair.source, pair.source_words))]
+    columns = [heads[..., tokens].sum(-1) for tokens in _tokens_of(pieces, spans(pair.source, pair.source_words))]
     by_word = torch.stack(columns, -1)
-    rows = [by_word[:, places].mean(1) for places in _tokens_of(written, spans(pair.target, pair.target_words))]
+    rows = [by_word[:, tokens].mean(1) for tokens in _tokens_of(target_pieces, spans(pair.target, pair.target_words))]
     return torch.stack(rows, 1)
 
 

@@ -40,12 +40,12 @@ def preferred(pairs: tuple[DemoPair, ...], score: Score) -> float:
     return right / len(pairs)
 
 
-def by_language_model(told: InstructedModel, instruction: str) -> Score:
+def by_language_model(instructed: InstructedModel, instruction: str) -> Score:
     """Score translations as continuations of an instruction with the sentence."""
 
     def score(pair: DemoPair, targets: list[str]) -> list[float]:
         prompt = instruction.format(pair.source)
-        scores = [told.model.score(target, given=prompt) for target in targets]
+        scores = [instructed.model.score(target, given=prompt) for target in targets]
         return [-one.total / len(one.tokens) for one in scores]
 
     return score
@@ -89,21 +89,22 @@ def measure(setup: Setup, instruction: str = "zh→en: {}\n") -> Evidence:
     found: dict[str, list[float]] = {"language model, instructed": [], "encoder–decoder": []}
     inside, sizes, records = [], [], []
     for seed in setup.every_seed():
-        told, trained = (
+        instructed, trained = (
             demo_language_model(setup.steps, seed),
             demo_translator(int(setup.steps * _OF_ONE_TASK), seed),
         )
-        pairs = told.data.test[: setup.size]
-        found["language model, instructed"].append(preferred(pairs, by_language_model(told, instruction)))
+        pairs = instructed.data.test[: setup.size]
+        found["language model, instructed"].append(preferred(pairs, by_language_model(instructed, instruction)))
         found["encoder–decoder"].append(preferred(pairs, by_translator(trained)))
         inside.append(
             score_retrieval(
-                _states(told.model, [p.source for p in pairs]), _states(told.model, [p.target for p in pairs])
+                _states(instructed.model, [p.source for p in pairs]),
+                _states(instructed.model, [p.target for p in pairs]),
             )
         )
         counts = [
             sum(weight.numel() for weight in model.parameters())
-            for model in (told.model.model, trained.translator.model)
+            for model in (instructed.model.model, trained.translator.model)
         ]
         sizes.append(counts[0] / counts[1])
         records += [{"model": way, "seed": str(seed), "right": values[-1]} for way, values in found.items()]

@@ -4,7 +4,7 @@ from functools import partial
 
 from pellucid.claims.claim import Claim, Effort, Setup
 from pellucid.claims.demo_language_model import continued, demo_language_model
-from pellucid.claims.evidence import Evidence, Figure, mean_over_seeds, share_over_seeds
+from pellucid.claims.evidence import Evidence, Figure, share_over_seeds
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.texts import load_texts
 from pellucid.demo.instructions import score_instructions
@@ -26,13 +26,13 @@ def measure(setup: Setup, instruction: str = "zh→en: {}\n") -> Evidence:
         "no instruction: Chinese": [],
     }
     records: list[dict[str, object]] = []
-    rights: dict[str, list[float]] = {}
+    exact_matches: dict[str, list[float]] = {}
     for seed in setup.every_seed():
-        told = demo_language_model(setup.steps, seed)
-        pairs = told.data.test[: setup.size]
-        translated = continued(told.model, [instruction.format(pair.source) for pair in pairs])
-        heads = continued(told.model, [f"head: {pair.source}\n" for pair in pairs])
-        plain = continued(told.model, [pair.source[: max(1, len(pair.source) // 2)] for pair in pairs], tokens=15)
+        instructed = demo_language_model(setup.steps, seed)
+        pairs = instructed.data.test[: setup.size]
+        translated = continued(instructed.model, [instruction.format(pair.source) for pair in pairs])
+        heads = continued(instructed.model, [f"head: {pair.source}\n" for pair in pairs])
+        plain = continued(instructed.model, [pair.source[: max(1, len(pair.source) // 2)] for pair in pairs], tokens=15)
         shares = (
             sum(bool(text) and text.isascii() for text in translated) / len(pairs),
             sum(0 < len(text) <= _SHORT and not text.isascii() for text in heads) / len(pairs),
@@ -41,13 +41,13 @@ def measure(setup: Setup, instruction: str = "zh→en: {}\n") -> Evidence:
         for (way, values), share in zip(found.items(), shares, strict=True):
             values.append(share)
             records.append({"instruction": way, "seed": str(seed), "share": share})
-        for each in score_instructions(pairs[:20], partial(continued, told.model)):
-            rights.setdefault(each.task, []).append(each.accuracy)
+        for each in score_instructions(pairs[:20], partial(continued, instructed.model)):
+            exact_matches.setdefault(each.task, []).append(each.accuracy)
     names = ("english_when_told_to_translate", "short_when_told_to_name_the_head", "chinese_when_told_nothing")
     tasks = {"zh→en": "zh_en", "en→zh": "en_zh", "head": "head", "continue": "continue"}
     numbers = {
-        **{name: mean_over_seeds(values) for name, values in zip(names, found.values(), strict=True)},
-        **{f"exact_match_{tasks[task]}": share_over_seeds(values) for task, values in rights.items()},
+        **{name: share_over_seeds(values) for name, values in zip(names, found.values(), strict=True)},
+        **{f"exact_match_{tasks[task]}": share_over_seeds(values) for task, values in exact_matches.items()},
     }
     return Evidence(numbers, records, Figure("bar", "instruction", "share", "seed"))
 

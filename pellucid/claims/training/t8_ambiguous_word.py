@@ -59,13 +59,13 @@ def _carried(model: DecoderOnly, seed: int) -> dict[str, float]:
         of_shore = _odds(model(shore)[:, -1])
         of_money = _odds(model(money, activations)[:, -1])
         shares = {}
-        for word, place in _POSITIONS.items():
+        for word, position in _POSITIONS.items():
 
-            def patch(name: str, x: Tensor, place: int = place) -> Tensor:
+            def patch(name: str, x: Tensor, position: int = position) -> Tensor:
                 if name != "embedding.token":
                     return x
                 changed = x.clone()
-                changed[:, place] = activations[name][:, place]
+                changed[:, position] = activations[name][:, position]
                 return changed
 
             moved = _odds(model(shore, patch)[:, -1]) - of_shore

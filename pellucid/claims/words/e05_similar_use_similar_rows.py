@@ -21,8 +21,8 @@ def interchangeable_text(seed: int, sentences: int, classes_matter: bool = True)
     draw, text = generator(seed, "E5"), []
     for _ in range(sentences):
         pattern = _GRAMMAR[int(draw.integers(len(_GRAMMAR)))]
-        places = pattern if classes_matter else draw.integers(_CLASSES, size=len(pattern)).tolist()
-        text.append([f"{place}-{int(draw.integers(_WORDS))}" for place in places])
+        classes = pattern if classes_matter else draw.integers(_CLASSES, size=len(pattern)).tolist()
+        text.append([f"{word_class}-{int(draw.integers(_WORDS))}" for word_class in classes])
     return text
 
 

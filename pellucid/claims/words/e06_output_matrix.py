@@ -7,7 +7,7 @@ import numpy
 
 from pellucid.claims.claim import Claim, Effort, Setup
 from pellucid.claims.demo_text import demo_vectors, noun_uses
-from pellucid.claims.evidence import Evidence, Figure, MissingData, mean_over_seeds, paired_difference
+from pellucid.claims.evidence import Evidence, Figure, MissingData, mean_over_seeds, paired_difference, share_over_seeds
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.texts import load_texts
 from pellucid.evaluation.word_vectors import analogy_accuracy, similarity_correlation, spearman
@@ -34,10 +34,10 @@ def _of_nouns(vectors: WordVectors) -> float:
     uses = {noun: words for noun, words in noun_uses().items() if noun in vectors}
     pairs = list(combinations(uses, 2))
     rows = numpy.stack([vectors.unit_vector(noun) for noun in uses])
-    place = {noun: n for n, noun in enumerate(uses)}
+    index = {noun: n for n, noun in enumerate(uses)}
     cosines = rows @ rows.T
     alike = [len(uses[a] & uses[b]) / len(uses[a] | uses[b]) for a, b in pairs]
-    return spearman([cosines[place[a], place[b]] for a, b in pairs], alike) or 0.0
+    return spearman([cosines[index[a], index[b]] for a, b in pairs], alike) or 0.0
 
 
 def _judged(space: WordVectors, similarity: Path) -> float:
@@ -76,7 +76,7 @@ def measure(setup: Setup) -> Evidence:
         "correlation_out": mean_over_seeds(found["W_out"]),
         "correlation_sum": mean_over_seeds(found["W_in + W_out"]),
         "in_less_sum": paired_difference(found["W_in"], found["W_in + W_out"]),
-        **{f"analogies_{_SHORT[name]}": mean_over_seeds(values) for name, values in analogies.items()},
+        **{f"analogies_{_SHORT[name]}": share_over_seeds(values) for name, values in analogies.items()},
     }
     return Evidence(numbers, records, Figure("bar", "space", "correlation", "seed"), () if own else ("demo_language",))
 

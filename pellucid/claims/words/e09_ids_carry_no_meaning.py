@@ -25,7 +25,7 @@ def ids_of_text(count: int, seed: int) -> dict[str, int]:
     """Look up the id of each word of the demo text, assigned by frequency."""
     with tempfile.TemporaryDirectory(prefix="pellucid-") as folder:
         text = encode_text(demo_sentences("zh", count, seed), Path(folder), min_count=5)
-        return {word: place for place, word in enumerate(text.words)}
+        return {word: index for index, word in enumerate(text.words)}
 
 
 def measure(setup: Setup, ids: Mapping[str, int] | None = None) -> Evidence:
@@ -34,23 +34,24 @@ def measure(setup: Setup, ids: Mapping[str, int] | None = None) -> Evidence:
     uses = {noun: words for noun, words in noun_uses().items() if noun in ids}
     pairs = list(combinations(uses, 2))
     alike = numpy.array([len(uses[a] & uses[b]) / len(uses[a] | uses[b]) for a, b in pairs])
-    near = numpy.array([-abs(ids[a] - ids[b]) for a, b in pairs])
+    closeness = numpy.array([-abs(ids[a] - ids[b]) for a, b in pairs])
     one_hot = numpy.eye(len(ids))
     rows = one_hot[[ids[a] for a, _ in pairs]], one_hot[[ids[b] for _, b in pairs]]
     distances, cosines = numpy.linalg.norm(rows[0] - rows[1], axis=1), (rows[0] * rows[1]).sum(axis=1)
-    draw, places = (
+    draw, indices = (
         generator(setup.seed, "E9"),
         numpy.array([[list(uses).index(word) for word in pair] for pair in pairs]),
     )
     chance = []
     for _ in range(_SHUFFLES):
         shuffled = draw.permutation(len(uses))
-        chance.append(spearman(-numpy.abs(shuffled[places[:, 0]] - shuffled[places[:, 1]]), alike) or 0.0)
-    correlation = spearman(near, alike) or 0.0
+        chance.append(spearman(-numpy.abs(shuffled[indices[:, 0]] - shuffled[indices[:, 1]]), alike) or 0.0)
+    correlation = spearman(closeness, alike) or 0.0
     reach = float(numpy.quantile(numpy.abs(chance), 0.95))
     shown = draw.choice(len(pairs), min(400, len(pairs)), replace=False)
     records = [
-        {"pair": " ".join(pairs[n]), "distance_of_ids": int(-near[n]), "alike": float(alike[n])} for n in shown.tolist()
+        {"pair": " ".join(pairs[n]), "distance_of_ids": int(-closeness[n]), "alike": float(alike[n])}
+        for n in shown.tolist()
     ]
     numbers = {
         **exact_values(

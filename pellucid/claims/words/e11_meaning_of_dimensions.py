@@ -40,8 +40,8 @@ def measure(setup: Setup, orthogonal: bool = True) -> Evidence:
         space = "as trained" if number == 0 else "rotated"
         best.append(float(axes[0]))
         records += [
-            {"space": space, "rotation": number, "axis": place + 1, "accuracy": float(a)}
-            for place, a in enumerate(axes[:8])
+            {"space": space, "rotation": number, "axis": rank + 1, "accuracy": float(a)}
+            for rank, a in enumerate(axes[:8])
         ]
     middle = w_in[known & (labels == 1)].mean(0) - w_in[known & (labels == 0)].mean(0)
     numbers = exact_values(

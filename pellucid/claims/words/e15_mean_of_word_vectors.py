@@ -26,30 +26,30 @@ def _texts() -> tuple[Tensor, Tensor]:
 
 
 def measure(setup: Setup, positions: str = "sinusoidal") -> Evidence:
-    """Predict who chases from the mean of the word vectors and from the mean of an encoder's states.
+    """Predict chaser chases from the mean of the word vectors and from the mean of an encoder's states.
 
     Args:
         positions: scheme of the encoder.
     """
     found: dict[str, list[float]] = {"mean of word vectors": [], "mean of encoder states": []}
     off = 0.0
-    text, who = _texts()
+    text, chaser = _texts()
     for seed in setup.every_seed():
         for way, values in found.items():
-            model, namer = small_decoder(seed, vocab_size=10, positions=positions), nn.Linear(32, 10)
-            init_weights(namer, seed, residual_scale=1.0)
+            model, classifier = small_decoder(seed, vocab_size=10, positions=positions), nn.Linear(32, 10)
+            init_weights(classifier, seed, residual_scale=1.0)
 
-            def said(way: str = way, model: DecoderOnly = model, namer: nn.Module = namer) -> Tensor:
+            def predict(way: str = way, model: DecoderOnly = model, classifier: nn.Module = classifier) -> Tensor:
                 states = model.embedding(text) if "word" in way else model.states(text, may_attend=no_mask(3))
-                named: Tensor = namer(states.mean(1))
-                return named
+                logits: Tensor = classifier(states.mean(1))
+                return logits
 
-            def loss(step: int, said: Callable[[], Tensor] = said) -> Tensor:
-                return F.cross_entropy(said(), who)
+            def loss(step: int, predict: Callable[[], Tensor] = predict) -> Tensor:
+                return F.cross_entropy(predict(), chaser)
 
-            fit(nn.ModuleList([model, namer]), loss, setup.steps)
+            fit(nn.ModuleList([model, classifier]), loss, setup.steps)
             with torch.no_grad():
-                values.append(float((said().argmax(1) == who).float().mean()))
+                values.append(float((predict().argmax(1) == chaser).float().mean()))
                 rows = model.embedding(torch.tensor([[1, 9, 2], [2, 9, 1]])).mean(1)
             off = max(off, float((rows[0] - rows[1]).abs().max()))
     records = [
