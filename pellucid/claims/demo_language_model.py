@@ -12,7 +12,7 @@ from pellucid.demo.language import DemoData
 from pellucid.language_model import LanguageModel
 from pellucid.training.train_lm import train_lm
 
-__all__ = ["InstructedModel", "continued", "demo_language_model"]
+__all__ = ["InstructedModel", "continue_prompts", "demo_language_model"]
 
 
 class InstructedModel(NamedTuple):
@@ -49,6 +49,6 @@ def demo_language_model(steps: int, seed: int) -> InstructedModel:
         return InstructedModel(LanguageModel.load(out, device="cpu"), data)
 
 
-def continued(model: LanguageModel, prompts: Sequence[str], tokens: int = 40) -> list[str]:
+def continue_prompts(model: LanguageModel, prompts: Sequence[str], tokens: int = 40) -> list[str]:
     """Continue each prompt greedily."""
     return [found.text for found in model.generate(list(prompts), temperature=0, tokens=tokens)]

@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from pellucid.claims.small_models import no_mask, small_decoder, torch_generator
-from pellucid.claims.toy_training import Optimizer, by_adamw, fit
+from pellucid.claims.toy_training import Optimizer, build_adamw, fit
 from pellucid.models.decoder_only import DecoderOnly
 
 __all__ = [
@@ -91,7 +91,7 @@ def train_on_task(
     change: Callable[[nn.Module], nn.Module] = lambda model: model,
     batch: int = 64,
     learning_rate: float = 3e-3,
-    optimizer: Optimizer = by_adamw,
+    optimizer: Optimizer = build_adamw,
     vocab_size: int = 40,
     **choices: object,
 ) -> tuple[DecoderOnly, list[float]]:

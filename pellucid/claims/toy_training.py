@@ -8,12 +8,12 @@ from torch import Tensor, nn
 from pellucid.training.config import TrainingConfig
 from pellucid.training.optimizer import adamw
 
-__all__ = ["Optimizer", "by_adamw", "fit"]
+__all__ = ["Optimizer", "build_adamw", "fit"]
 
 Optimizer = Callable[[nn.Module, float], torch.optim.Optimizer]
 
 
-def by_adamw(model: nn.Module, learning_rate: float) -> torch.optim.Optimizer:
+def build_adamw(model: nn.Module, learning_rate: float) -> torch.optim.Optimizer:
     """Build Pellucid's AdamW, without weight decay."""
     return adamw(model, TrainingConfig(learning_rate=learning_rate, weight_decay=0.0))
 
@@ -24,7 +24,7 @@ def fit(
     steps: int,
     *,
     learning_rate: float = 3e-3,
-    optimizer: Optimizer = by_adamw,
+    optimizer: Optimizer = build_adamw,
 ) -> list[float]:
     """Train a model in place at a constant learning rate, with gradients clipped to norm 1.
 

@@ -167,7 +167,7 @@ def equal_entries(shape: tuple[int, ...], random: torch.Generator) -> Tensor:
 
 
 def flatter(scores: Sequence[float]) -> list[float]:
-    return s4.shares_of([score * 9.2 / 90 for score in scores])
+    return s4.softmax_float64([score * 9.2 / 90 for score in scores])
 
 
 def negative_controls() -> dict[str, Callable[[], Evidence]]:
@@ -270,7 +270,7 @@ def test_chance_keeps_the_variance_within_its_thresholds() -> None:
     # One-dimensional vectors, where chance matters most.
     for seed in range(1, 11):
         for name in ("S1", "S2"):
-            first = s1.spread(seed, name, s1.paired)[0]
+            first = s1.score_variances(seed, name, s1.paired_scores)[0]
             assert abs(first.value - 1) < 0.05 and first.high - first.value < 0.08
 
 

@@ -10,10 +10,10 @@ from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.texts import load_texts
 from pellucid.claims.toy_tasks import associative_recall, train_on_task
 
-__all__ = ["CLAIM", "measure", "share_told_by"]
+__all__ = ["CLAIM", "explained_variance", "measure"]
 
 
-def share_told_by(rows: Tensor, labels: Tensor) -> float:
+def explained_variance(rows: Tensor, labels: Tensor) -> float:
     """Compute the share of the rows' variance that lies between the means of their labels."""
     means = torch.stack([rows[labels == label].mean(0) for label in labels])
     total = (rows - rows.mean(0)).square().sum()
@@ -37,7 +37,7 @@ def measure(setup: Setup) -> Evidence:
             }
             for space, rows in spaces.items():
                 for name, labels in attributes.items():
-                    found.setdefault((f"{space} {when}", name), []).append(share_told_by(rows, labels))
+                    found.setdefault((f"{space} {when}", name), []).append(explained_variance(rows, labels))
     records = []
     for (space, name), values in found.items():
         mean = share_over_seeds(values)

@@ -21,12 +21,14 @@ from pellucid.claims.texts import load_texts
 from pellucid.claims.toy_tasks import ToyBatch, accuracy, loss_on, train_on_task
 from pellucid.claims.toy_training import fit
 
-__all__ = ["CLAIM", "marked_text", "measure"]
+__all__ = ["CLAIM", "generate_marked_text", "measure"]
 
 _SHORT, _LONG = 16, 96
 
 
-def marked_text(random: torch.Generator, batch: int, length: int = _SHORT, distance: int | None = None) -> ToyBatch:
+def generate_marked_text(
+    random: torch.Generator, batch: int, length: int = _SHORT, distance: int | None = None
+) -> ToyBatch:
     """Generate letters of which one is marked; the answer at the end is that letter.
 
     Args:
@@ -56,7 +58,7 @@ def _lstm(seed: int, steps: int, length: int) -> LstmLanguageModel:
     texts = torch_generator(seed, "texts of a task")
 
     def loss(step: int) -> Tensor:
-        return loss_on(lstm, marked_text(texts, 64, length))
+        return loss_on(lstm, generate_marked_text(texts, 64, length))
 
     fit(lstm, loss, steps)
     return lstm
@@ -69,7 +71,7 @@ def measure(setup: Setup) -> Evidence:
     sizes = {}
     for seed in setup.every_seed():
         for length in (_SHORT, _LONG):
-            task = partial(marked_text, length=length)
+            task = partial(generate_marked_text, length=length)
             attention, _ = train_on_task(task, seed, setup.steps, positions="none", vocab_size=18, n_heads=1)
             models: dict[str, nn.Module] = {"attention": attention, "LSTM": _lstm(seed, setup.steps, length)}
             for name, model in models.items():

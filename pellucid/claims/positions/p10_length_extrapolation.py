@@ -13,13 +13,13 @@ from pellucid.claims.toy_training import fit
 from pellucid.errors import UserError
 from pellucid.models.decoder_only import DecoderOnly
 
-__all__ = ["CLAIM", "measure", "repeating"]
+__all__ = ["CLAIM", "generate_repeating_text", "measure"]
 
 _SEEN, _LONG, _PERIOD, _LETTERS = 24, 96, 4, 12
 _SCHEMES = ("sinusoidal", "rope", "alibi", "none")
 
 
-def repeating(random: torch.Generator, batch: int, length: int) -> Tensor:
+def generate_repeating_text(random: torch.Generator, batch: int, length: int) -> Tensor:
     """Generate texts of four random letters, repeated: after the first round, each letter is certain."""
     motif = torch.randint(1, _LETTERS, (batch, _PERIOD), generator=random)
     return motif.repeat(1, length // _PERIOD + 1)[:, :length]
@@ -40,11 +40,11 @@ def measure(setup: Setup) -> Evidence:
             model, draw = small_decoder(seed, vocab_size=_LETTERS, positions=scheme), torch_generator(seed, "P10")
 
             def loss(step: int, model: DecoderOnly = model, draw: torch.Generator = draw) -> Tensor:
-                return _by_position(model, repeating(draw, 32, _SEEN))[_PERIOD:].mean()
+                return _by_position(model, generate_repeating_text(draw, 32, _SEEN))[_PERIOD:].mean()
 
             fit(model, loss, setup.steps)
             with torch.no_grad():
-                losses = _by_position(model, repeating(torch_generator(seed, "P10", "test"), 200, _LONG))
+                losses = _by_position(model, generate_repeating_text(torch_generator(seed, "P10", "test"), 200, _LONG))
             within, beyond = float(losses[_SEEN // 2 : _SEEN - 1].mean()), float(losses[2 * _SEEN :].mean())
             added[scheme].append(beyond - within)
             records += [

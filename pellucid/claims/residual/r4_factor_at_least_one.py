@@ -16,7 +16,7 @@ __all__ = ["CLAIM", "measure"]
 _D = 32
 
 
-def jacobians(seed: int) -> dict[str, Tensor]:
+def block_jacobians(seed: int) -> dict[str, Tensor]:
     """Compute I + J_F of each block of an untrained network, for one token of ten, [32 32]."""
     model, ids, found = small_decoder(seed, n_layers=4), random_ids(seed, 1, 10), {}
     activations = Activations()
@@ -34,7 +34,7 @@ def jacobians(seed: int) -> dict[str, Tensor]:
     return found
 
 
-def _taken_back() -> float:
+def _cancelling_factor() -> float:
     """Compute the factor of a block whose part is x ↦ −x, which cancels its input."""
     block, x = PreNorm(nn.Identity(), 0.0), torch.ones(1, 1, 1)
     return float(torch.autograd.functional.jacobian(lambda z: block(z, torch.neg), x))
@@ -42,7 +42,7 @@ def _taken_back() -> float:
 
 def measure(setup: Setup, factors: dict[str, Tensor] | None = None) -> Evidence:
     """Compute the singular values of I + J_F of real blocks, and of a block that cancels its input."""
-    matrices = factors if factors is not None else jacobians(setup.seed)
+    matrices = factors if factors is not None else block_jacobians(setup.seed)
     records = [
         {"block": name, "direction": n + 1, "factor": float(value)}
         for name, matrix in matrices.items()
@@ -56,7 +56,7 @@ def measure(setup: Setup, factors: dict[str, Tensor] | None = None) -> Evidence:
         least_factor=min(values),
         share_of_factors_below_one=sum(value < 1 for value in values) / len(values),
         mean_factor_of_a_random_gradient=sum(lengths) / len(lengths),
-        factor_where_the_part_is_minus_x=_taken_back(),
+        factor_where_the_part_is_minus_x=_cancelling_factor(),
     )
     return Evidence(numbers, records, Figure("line", "direction", "factor", "block"))
 

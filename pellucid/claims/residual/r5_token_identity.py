@@ -17,13 +17,13 @@ from pellucid.claims.texts import load_texts
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.models.encoder_decoder import EncoderDecoder
 
-__all__ = ["CLAIM", "measure", "rank_left"]
+__all__ = ["CLAIM", "measure", "measure_token_difference"]
 
 _DEEP = 16
 _ROUNDING = 1e-8  # of a float32 mean: less difference than this is none
 
 
-def rank_left(model: DecoderOnly, ids: Tensor) -> float:
+def measure_token_difference(model: DecoderOnly, ids: Tensor) -> float:
     """Compute how far the tokens' last states are from being equal, relative to their norm: 1e-8 is total collapse."""
     activations = Activations()
     with torch.no_grad():
@@ -62,10 +62,10 @@ def measure(setup: Setup) -> Evidence:
         last.append(shares[-1])
         records += [{"layer": n + 1, "seed": str(seed), "recovered": share} for n, share in enumerate(shares)]
         ids = random_ids(seed, 1, 12)
-        kept.append(rank_left(small_decoder(seed, n_layers=_DEEP), ids))
+        kept.append(measure_token_difference(small_decoder(seed, n_layers=_DEEP), ids))
         plain = small_decoder(seed, n_layers=_DEEP)
         without_residual(plain)
-        collapsed.append(rank_left(plain, ids))
+        collapsed.append(measure_token_difference(plain, ids))
     numbers = {
         "recovered_at_the_last_layer": share_over_seeds(last),
         "powers_of_ten_more_left_with_residual": mean_over_seeds(

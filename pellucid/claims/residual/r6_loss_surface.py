@@ -11,12 +11,12 @@ from pellucid.claims.small_models import torch_generator
 from pellucid.claims.texts import load_texts
 from pellucid.claims.toy_tasks import associative_recall, loss_on, train_on_task
 
-__all__ = ["CLAIM", "filter_normalised", "measure", "roughness"]
+__all__ = ["CLAIM", "filter_normalized_direction", "measure", "roughness"]
 
 _SIDE, _REACH = 9, 1.0
 
 
-def filter_normalised(model: nn.Module, random: torch.Generator) -> list[Tensor]:
+def filter_normalized_direction(model: nn.Module, random: torch.Generator) -> list[Tensor]:
     """Draw a random direction in weight space, each row with the norm of the weights' row.
 
     Source:
@@ -36,7 +36,7 @@ def filter_normalised(model: nn.Module, random: torch.Generator) -> list[Tensor]
 def _slice(model: nn.Module, seed: int) -> Tensor:
     """Compute the loss on a grid around the weights, [side side]."""
     batch, random = associative_recall(torch_generator(seed, "R6", "texts"), 200), torch_generator(seed, "R6")
-    first, second = filter_normalised(model, random), filter_normalised(model, random)
+    first, second = filter_normalized_direction(model, random), filter_normalized_direction(model, random)
     start = [weight.detach().clone() for weight in model.parameters()]
     steps = torch.linspace(-_REACH, _REACH, _SIDE)
     grid = torch.empty(_SIDE, _SIDE)

@@ -13,7 +13,7 @@ from pellucid.claims.small_models import torch_generator
 from pellucid.claims.texts import load_texts
 from pellucid.layers.attention import attend
 
-__all__ = ["CLAIM", "WIDTHS", "measure", "normal", "paired", "scores", "spread"]
+__all__ = ["CLAIM", "WIDTHS", "attention_scores", "draw_normal", "measure", "paired_scores", "score_variances"]
 
 WIDTHS = tuple(2**power for power in range(11))
 _PAIRS = 2_000  # pairs share no query or key, so their products are independent
@@ -21,12 +21,12 @@ _PAIRS = 2_000  # pairs share no query or key, so their products are independent
 Draw = Callable[[tuple[int, ...], torch.Generator], Tensor]
 
 
-def normal(shape: tuple[int, ...], random: torch.Generator) -> Tensor:
+def draw_normal(shape: tuple[int, ...], random: torch.Generator) -> Tensor:
     """Draw independent numbers with mean 0 and variance 1."""
     return torch.randn(shape, generator=random)
 
 
-def scores(query: Tensor, key: Tensor) -> Tensor:
+def attention_scores(query: Tensor, key: Tensor) -> Tensor:
     """Compute the attention scores of queries and keys before the softmax, [rows keys]."""
     activations = Activations()
     mask = torch.ones(1, 1, 1, 1, dtype=torch.bool)
@@ -34,7 +34,7 @@ def scores(query: Tensor, key: Tensor) -> Tensor:
     return activations["scores"][0, 0]
 
 
-def paired(query: Tensor, key: Tensor) -> Tensor:
+def paired_scores(query: Tensor, key: Tensor) -> Tensor:
     """Compute the scores of separate query–key pairs, [pairs]."""
     activations = Activations()
     mask = torch.ones(1, 1, 1, 1, dtype=torch.bool)
@@ -43,7 +43,9 @@ def paired(query: Tensor, key: Tensor) -> Tensor:
     return activations["scores"].flatten()
 
 
-def spread(seed: int, name: str, score: Callable[[Tensor, Tensor], Tensor], draw: Draw = normal) -> list[Estimate]:
+def score_variances(
+    seed: int, name: str, score: Callable[[Tensor, Tensor], Tensor], draw: Draw = draw_normal
+) -> list[Estimate]:
     """Estimate the variance of a score for each dimension, with a 95 % interval over ten draws."""
     found = []
     for d in WIDTHS:
@@ -56,9 +58,9 @@ def spread(seed: int, name: str, score: Callable[[Tensor, Tensor], Tensor], draw
     return found
 
 
-def measure(setup: Setup, draw: Draw = normal) -> Evidence:
+def measure(setup: Setup, draw: Draw = draw_normal) -> Evidence:
     """Measure the variance of q·k for dimensions from 1 to 1,024."""
-    variances = spread(setup.seed, "S1", lambda q, k: paired(q, k) * q.shape[1] ** 0.5, draw)
+    variances = score_variances(setup.seed, "S1", lambda q, k: paired_scores(q, k) * q.shape[1] ** 0.5, draw)
     ratios = [Estimate(v.value / d, v.low / d, v.high / d, v.n) for v, d in zip(variances, WIDTHS, strict=True)]
     records = [
         {"d_k": d, "variance": v.value, "low": max(v.low, 1e-3), "high": v.high}

@@ -7,15 +7,15 @@ from torch import Tensor
 from pellucid.claims.claim import Claim, Setup
 from pellucid.claims.evidence import Evidence, Figure
 from pellucid.claims.rules import Rule, at_least, at_most
-from pellucid.claims.scaling.s1_variance_grows import WIDTHS, paired, spread
+from pellucid.claims.scaling.s1_variance_grows import WIDTHS, paired_scores, score_variances
 from pellucid.claims.texts import load_texts
 
 __all__ = ["CLAIM", "measure"]
 
 
-def measure(setup: Setup, score: Callable[[Tensor, Tensor], Tensor] = paired) -> Evidence:
+def measure(setup: Setup, score: Callable[[Tensor, Tensor], Tensor] = paired_scores) -> Evidence:
     """Measure the variance of attention scores for dimensions from 1 to 1,024."""
-    variances = spread(setup.seed, "S2", score)
+    variances = score_variances(setup.seed, "S2", score)
     records = [{"d_k": d, **v.columns("variance")} for v, d in zip(variances, WIDTHS, strict=True)]
     numbers = {
         "least_variance": min(variances, key=lambda variance: variance.value),

@@ -11,17 +11,17 @@ from pellucid.claims.rules import Rule, at_most
 from pellucid.claims.small_models import torch_generator
 from pellucid.claims.texts import load_texts
 
-__all__ = ["CLAIM", "formula", "measure"]
+__all__ = ["CLAIM", "measure", "softmax_derivative"]
 
 _STEP = 1e-6
 
 
-def formula(shares: Tensor) -> Tensor:
+def softmax_derivative(shares: Tensor) -> Tensor:
     """Compute S_i (δ_ij − S_j), [i j]."""
     return torch.diag(shares) - torch.outer(shares, shares)
 
 
-def measure(setup: Setup, derivative: Callable[[Tensor], Tensor] = formula) -> Evidence:
+def measure(setup: Setup, derivative: Callable[[Tensor], Tensor] = softmax_derivative) -> Evidence:
     """Compare the formula with automatic differentiation and with finite differences, for twenty sets of scores."""
     random, off, off_finite = torch_generator(setup.seed, "S3"), 0.0, 0.0
     for _ in range(20):

@@ -9,19 +9,19 @@ from pellucid.claims.evidence import Evidence, Figure, exact_values
 from pellucid.claims.rules import Rule, at_least, at_most
 from pellucid.claims.texts import load_texts
 
-__all__ = ["CLAIM", "measure", "shares_of"]
+__all__ = ["CLAIM", "measure", "softmax_float64"]
 
 _SCORES = (100.0, -20.0, 10.0, -50.0)
 _STATED = (0.9999, 0.0, 0.0001, 0.0)
 
 
-def shares_of(scores: Sequence[float]) -> list[float]:
+def softmax_float64(scores: Sequence[float]) -> list[float]:
     """Compute the softmax in float64."""
     shares: list[float] = torch.tensor(scores, dtype=torch.float64).softmax(0).tolist()
     return shares
 
 
-def measure(setup: Setup, softmax: Callable[[Sequence[float]], list[float]] = shares_of) -> Evidence:
+def measure(setup: Setup, softmax: Callable[[Sequence[float]], list[float]] = softmax_float64) -> Evidence:
     """Compute the example in float64 and in float32."""
     shares = softmax(_SCORES)
     single = torch.tensor(_SCORES).softmax(0).tolist()

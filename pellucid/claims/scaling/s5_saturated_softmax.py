@@ -6,8 +6,8 @@ from torch import Tensor
 from pellucid.claims.claim import Claim, Setup
 from pellucid.claims.evidence import Estimate, Evidence, Figure, mean_over_seeds
 from pellucid.claims.rules import Rule, at_least, at_most
-from pellucid.claims.scaling.s1_variance_grows import scores
-from pellucid.claims.scaling.s3_softmax_derivative import formula
+from pellucid.claims.scaling.s1_variance_grows import attention_scores
+from pellucid.claims.scaling.s3_softmax_derivative import softmax_derivative
 from pellucid.claims.small_models import torch_generator
 from pellucid.claims.texts import load_texts
 
@@ -19,7 +19,7 @@ _KEYS, _ROWS, _DRAWS = 16, 100, 8
 
 def _jacobian_norm(z: Tensor) -> float:
     """Average the norm of the softmax's derivative over rows of scores."""
-    return sum(float(formula(row.softmax(0)).norm()) for row in z) / len(z)
+    return sum(float(softmax_derivative(row.softmax(0)).norm()) for row in z) / len(z)
 
 
 def measure(setup: Setup, exponent: float = 0.5) -> Evidence:
@@ -32,7 +32,7 @@ def measure(setup: Setup, exponent: float = 0.5) -> Evidence:
     for draw in range(_DRAWS):
         for d in _WIDTHS:
             random = torch_generator(setup.seed, "S5", draw, d)
-            z = scores(torch.randn(_ROWS, d, generator=random), torch.randn(_KEYS, d, generator=random))
+            z = attention_scores(torch.randn(_ROWS, d, generator=random), torch.randn(_KEYS, d, generator=random))
             norms.setdefault(("scaled", d), []).append(_jacobian_norm(z))
             norms.setdefault(("not scaled", d), []).append(_jacobian_norm(z * d**exponent))
     records = []

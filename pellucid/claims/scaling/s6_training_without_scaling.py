@@ -12,22 +12,22 @@ from pellucid.claims.evidence import Evidence, Figure, mean_over_seeds, share_ov
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.texts import load_texts
 from pellucid.claims.toy_tasks import accuracy, associative_recall, train_on_task
-from pellucid.claims.toy_training import Optimizer, by_adamw
+from pellucid.claims.toy_training import Optimizer, build_adamw
 
-__all__ = ["CLAIM", "by_sgd", "measure"]
+__all__ = ["CLAIM", "build_sgd", "measure"]
 
 _WIDTHS = (16, 256)
 _KINDS: dict[str, Callable[[nn.Module], nn.Module]] = {"scaled": lambda model: model, "not scaled": without_scaling}
 
 
-def by_sgd(model: nn.Module, learning_rate: float) -> torch.optim.Optimizer:
+def build_sgd(model: nn.Module, learning_rate: float) -> torch.optim.Optimizer:
     """Build stochastic gradient descent with momentum 0.9, whose step is proportional to the gradient."""
     return torch.optim.SGD(model.parameters(), lr=learning_rate, momentum=0.9)
 
 
 _WAYS: dict[str, tuple[Optimizer, tuple[float, float]]] = {
-    "AdamW": (by_adamw, (1e-3, 5e-3)),
-    "SGD": (by_sgd, (0.1, 0.3)),
+    "AdamW": (build_adamw, (1e-3, 5e-3)),
+    "SGD": (build_sgd, (0.1, 0.3)),
 }
 
 

@@ -36,13 +36,13 @@ def options() -> Iterator[dict[str, Any]]:
         }
 
 
-def extended(model: DecoderOnly, ids: Tensor, split: Split) -> Tensor:
+def read_in_pieces(model: DecoderOnly, ids: Tensor, split: Split) -> Tensor:
     """Compute the logits of a text that is read in pieces of the given lengths, with a cache."""
     cache = model.start_cache()
     return torch.cat([model.logits(model.extend(piece, cache)) for piece in ids.split(split, 1)], 1)
 
 
-def stepped(model: EncoderDecoder, source: Tensor, target: Tensor) -> Tensor:
+def read_token_by_token(model: EncoderDecoder, source: Tensor, target: Tensor) -> Tensor:
     """Compute the logits of a target that is read token by token, with a cache."""
     cache = model.start_cache(model.encode(source), 1)
     return torch.cat([model.logits(model.decode_step(token, cache)) for token in target.split(1, 1)], 1)
@@ -50,8 +50,8 @@ def stepped(model: EncoderDecoder, source: Tensor, target: Tensor) -> Tensor:
 
 def measure(
     setup: Setup,
-    with_cache: Callable[[DecoderOnly, Tensor, Split], Tensor] = extended,
-    step_by_step: Callable[[EncoderDecoder, Tensor, Tensor], Tensor] = stepped,
+    with_cache: Callable[[DecoderOnly, Tensor, Split], Tensor] = read_in_pieces,
+    step_by_step: Callable[[EncoderDecoder, Tensor, Tensor], Tensor] = read_token_by_token,
 ) -> Evidence:
     """Compare logits with and without a cache, for every option of both kinds of model and several splits."""
     worst: dict[tuple[str, str], float] = {}

@@ -23,14 +23,14 @@ from pellucid.demo.language import DemoPair
 from pellucid.generation.batching import pad_rows
 from pellucid.language_model import LanguageModel
 
-__all__ = ["CLAIM", "measure", "preferred"]
+__all__ = ["CLAIM", "measure", "measure_preference"]
 
 _OTHERS = 9
 _OF_ONE_TASK = 0.625  # of the language model's steps, for a translator that has one task to learn where it has four
 Score = Callable[[DemoPair, list[str]], list[float]]
 
 
-def preferred(pairs: tuple[DemoPair, ...], score: Score) -> float:
+def measure_preference(pairs: tuple[DemoPair, ...], score: Score) -> float:
     """Compute how often the right translation has a lower loss per token than those of the next nine sentences."""
     right = 0
     for n, pair in enumerate(pairs):
@@ -40,7 +40,7 @@ def preferred(pairs: tuple[DemoPair, ...], score: Score) -> float:
     return right / len(pairs)
 
 
-def by_language_model(instructed: InstructedModel, instruction: str) -> Score:
+def score_with_language_model(instructed: InstructedModel, instruction: str) -> Score:
     """Score translations as continuations of an instruction with the sentence."""
 
     def score(pair: DemoPair, targets: list[str]) -> list[float]:
@@ -51,7 +51,7 @@ def by_language_model(instructed: InstructedModel, instruction: str) -> Score:
     return score
 
 
-def by_translator(trained: TrainedTranslator) -> Score:
+def score_with_translator(trained: TrainedTranslator) -> Score:
     """Score translations with the encoder–decoder."""
     source, target, model = (
         trained.translator.source_tokenizer,
@@ -94,8 +94,10 @@ def measure(setup: Setup, instruction: str = "zh→en: {}\n") -> Evidence:
             demo_translator(int(setup.steps * _OF_ONE_TASK), seed),
         )
         pairs = instructed.data.test[: setup.size]
-        found["language model, instructed"].append(preferred(pairs, by_language_model(instructed, instruction)))
-        found["encoder–decoder"].append(preferred(pairs, by_translator(trained)))
+        found["language model, instructed"].append(
+            measure_preference(pairs, score_with_language_model(instructed, instruction))
+        )
+        found["encoder–decoder"].append(measure_preference(pairs, score_with_translator(trained)))
         inside.append(
             score_retrieval(
                 _states(instructed.model, [p.source for p in pairs]),

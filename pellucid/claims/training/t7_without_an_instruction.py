@@ -3,7 +3,7 @@
 from functools import partial
 
 from pellucid.claims.claim import Claim, Effort, Setup
-from pellucid.claims.demo_language_model import continued, demo_language_model
+from pellucid.claims.demo_language_model import continue_prompts, demo_language_model
 from pellucid.claims.evidence import Evidence, Figure, share_over_seeds
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.texts import load_texts
@@ -30,9 +30,11 @@ def measure(setup: Setup, instruction: str = "zh→en: {}\n") -> Evidence:
     for seed in setup.every_seed():
         instructed = demo_language_model(setup.steps, seed)
         pairs = instructed.data.test[: setup.size]
-        translated = continued(instructed.model, [instruction.format(pair.source) for pair in pairs])
-        heads = continued(instructed.model, [f"head: {pair.source}\n" for pair in pairs])
-        plain = continued(instructed.model, [pair.source[: max(1, len(pair.source) // 2)] for pair in pairs], tokens=15)
+        translated = continue_prompts(instructed.model, [instruction.format(pair.source) for pair in pairs])
+        heads = continue_prompts(instructed.model, [f"head: {pair.source}\n" for pair in pairs])
+        plain = continue_prompts(
+            instructed.model, [pair.source[: max(1, len(pair.source) // 2)] for pair in pairs], tokens=15
+        )
         shares = (
             sum(bool(text) and text.isascii() for text in translated) / len(pairs),
             sum(0 < len(text) <= _SHORT and not text.isascii() for text in heads) / len(pairs),
@@ -41,7 +43,7 @@ def measure(setup: Setup, instruction: str = "zh→en: {}\n") -> Evidence:
         for (way, values), share in zip(found.items(), shares, strict=True):
             values.append(share)
             records.append({"instruction": way, "seed": str(seed), "share": share})
-        for each in score_instructions(pairs[:20], partial(continued, instructed.model)):
+        for each in score_instructions(pairs[:20], partial(continue_prompts, instructed.model)):
             exact_matches.setdefault(each.task, []).append(each.accuracy)
     names = ("english_when_told_to_translate", "short_when_told_to_name_the_head", "chinese_when_told_nothing")
     tasks = {"zh→en": "zh_en", "en→zh": "en_zh", "head": "head", "continue": "continue"}

@@ -13,7 +13,7 @@ from pellucid.claims.texts import load_texts
 from pellucid.claims.toy_training import fit
 from pellucid.models.decoder_only import DecoderOnly
 
-__all__ = ["CLAIM", "measure", "sentences"]
+__all__ = ["CLAIM", "generate_sentences", "measure"]
 
 _WORDS = (
     "<pad>", "the", "bank", "of", "is", "river", "lake", "stream", "canal", "city", "town", "state", "club",
@@ -26,7 +26,7 @@ _TEXT = ("the", "bank", "of", "the", "?", "is")
 _POSITIONS = {"bank": 1, "the disambiguating word": 4, "is": 5}
 
 
-def sentences(random: torch.Generator, count: int, sense: str | None = None, related: bool = True) -> Tensor:
+def generate_sentences(random: torch.Generator, count: int, sense: str | None = None, related: bool = True) -> Tensor:
     """Generate sentences “the bank of the X is Y”.
 
     Args:
@@ -53,7 +53,7 @@ def _odds(logits: Tensor) -> Tensor:
 def _carried(model: DecoderOnly, seed: int) -> dict[str, float]:
     """Compute what share of the difference in odds follows the embedding patched at each position."""
     random = torch_generator(seed, "T8", "test")
-    shore, money = (sentences(random, 50, sense)[:, :6] for sense in ("shore", "money"))
+    shore, money = (generate_sentences(random, 50, sense)[:, :6] for sense in ("shore", "money"))
     activations = Activations()
     with torch.no_grad():
         of_shore = _odds(model(shore)[:, -1])
@@ -85,14 +85,14 @@ def measure(setup: Setup, related: bool = True) -> Evidence:
         model, draw = small_decoder(seed, vocab_size=len(_WORDS)), torch_generator(seed, "T8")
 
         def loss(step: int, model: DecoderOnly = model, draw: torch.Generator = draw) -> Tensor:
-            ids = sentences(draw, 64, related=related)
+            ids = generate_sentences(draw, 64, related=related)
             return F.cross_entropy(model(ids[:, :-1]).flatten(0, 1), ids[:, 1:].flatten())
 
         fit(model, loss, setup.steps)
         right = []
         with torch.no_grad():
             for sense, sign in (("shore", -1), ("money", 1)):
-                text = sentences(torch_generator(seed, "T8", sense), 100, sense)[:, :6]
+                text = generate_sentences(torch_generator(seed, "T8", sense), 100, sense)[:, :6]
                 right.append(float(torch.sigmoid(sign * _odds(model(text)[:, -1])).mean()))
         probabilities.append(sum(right) / 2)
         for word, share in _carried(model, seed).items():
