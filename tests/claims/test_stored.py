@@ -11,6 +11,7 @@ from pellucid.claims.lab import Outcome, judge_outcome
 from pellucid.claims.report import markdown
 from pellucid.claims.rules import at_most
 from pellucid.claims.stored import read_outcomes, write_outcomes
+from tests.conftest import ROOT
 
 
 def test_a_report_of_stored_outcomes_is_that_of_the_run(tmp_path: Path) -> None:
@@ -77,3 +78,10 @@ def test_what_a_new_rule_cannot_judge_counts_as_not_run(tmp_path: Path) -> None:
     stored = (tmp_path / "o.jsonl").read_text(encoding="utf-8")
     (tmp_path / "o.jsonl").write_text(stored.replace("third_entry", "another_entry"), encoding="utf-8")
     assert [one.claim.id for one in read_outcomes(tmp_path / "o.jsonl")] == ["E10", "M5"]
+
+
+def test_the_interval_of_a_stored_share_stays_within_0_and_1() -> None:
+    for outcome in read_outcomes(ROOT / "docs" / "claims" / "outcomes.jsonl"):
+        for name, number in outcome.evidence.numbers.items() if outcome.evidence is not None else ():
+            if name.startswith(("accuracy", "share_", "found_", "exact_match_")):
+                assert number.low >= 0 and number.high <= 1, (outcome.claim.id, name)
