@@ -263,7 +263,7 @@ def check_prior(diagonal_tension: float, null_probability: float) -> None:
 
 
 def _metadata(content: bytes) -> dict[str, str]:
-    """Return what `save` wrote about the tensors: safetensors reads metadata from files on disk only."""
+    """Read the metadata that `save` wrote: safetensors reads metadata only from files on disk."""
     length = int.from_bytes(content[:8], "little")
     about: dict[str, str] = json.loads(json.loads(content[8 : 8 + length])["__metadata__"]["pellucid"])
     if about["format"] != FORMAT or about["kind"] != "lexicon":

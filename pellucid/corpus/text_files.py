@@ -103,7 +103,7 @@ def read_blocks(path: str | Path) -> Iterator[bytes]:
 
 
 def format_suffix(path: str | Path) -> str:
-    """Return what a file's name says about its form, `.gz`, `.xz` and `.zst` put aside, in lower case: `.tsv`."""
+    """Get a file's suffix in lower case, such as `.tsv`, ignoring `.gz`, `.xz` and `.zst`."""
     name = Path(path)
     if name.suffix.lower() in _MAGIC_OF_SUFFIX:
         name = name.with_suffix("")
@@ -185,7 +185,7 @@ def reject_utf16(path: str | Path, block: bytes) -> None:
 
 
 def guess_encoding(line: bytes) -> str:
-    """Return what a line that is no UTF-8 may be, for a hint: Chinese by its most frequent characters, else Latin."""
+    """Guess the encoding of a line that is not UTF-8, for a hint: Chinese by frequent characters, else Latin."""
     found = {name: sum(line.decode(name, "ignore").count(sign) for sign in _FREQUENT) for name in ("GB18030", "BIG5")}
     best = max(found, key=lambda name: found[name])
     return best if found[best] else "LATIN1"

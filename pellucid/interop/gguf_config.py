@@ -22,7 +22,7 @@ _KNOWN_SCALINGS = tuple(
 
 
 def read_gguf_config(settings: Mapping[str, Any], tensors: ForeignTensors, where: str) -> ForeignConfig:
-    """Return what the settings of a GGUF file describe.
+    """Build the model's configuration from the settings of a GGUF file.
 
     Args:
         settings: by their full names, such as `llama.block_count`.

@@ -11,7 +11,7 @@ __all__ = ["read_huggingface_config"]
 
 
 def read_huggingface_config(config: Mapping[str, Any], where: str) -> ForeignConfig:
-    """Return what the config.json of a Hugging Face folder describes.
+    """Build the model's configuration from the config.json of a Hugging Face folder.
 
     Raises:
         UserError: for a family that is not known, or a setting that would change what the model says.

@@ -24,7 +24,7 @@ _YIELD = "SwitchToThread" if os.name == "nt" else "sched_yield"
 
 
 def create_barrier() -> NDArray[numpy.int64]:
-    """Return what threads meet by; all of them are given the same."""
+    """Create a barrier, to be shared by all threads."""
     return numpy.zeros(2 * _CACHE_LINE, numpy.int64)
 
 

@@ -149,7 +149,7 @@ def _names(folder: Path) -> list[str]:
 
 
 def write_error(path: str | Path, error: OSError) -> UserError:
-    """Return what to tell the user when writing `path` failed with `error`.
+    """Make the user error for a failed write of `path`.
 
     A file in a folder that is still being made is named as it will be called: the user never sees that folder.
     """

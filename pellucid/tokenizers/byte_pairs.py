@@ -73,7 +73,7 @@ class BytePairs:
         return numbers
 
     def as_dict(self) -> dict[str, object]:
-        """Return what the file must hold beside the alphabet: the merges, in order, a space between left and right."""
+        """Serialize the merges in order, left and right separated by a space."""
         return {"merges": [f"{left} {right}" for left, right in self._merges]}
 
 

@@ -202,7 +202,7 @@ class ImportedTokenizer:
         return pieces_from_runs(self._runs(ids), self._display, lambda number: f"⟨{self._name(number)}⟩")
 
     def id_to_bytes(self, number: int, *, at_start: bool = False) -> bytes:
-        """Return what an id adds to a text, in UTF-8, maybe a part of a character; b"" for special ids.
+        """Decode one id to the bytes that it adds to a text, perhaps part of a character; b"" for special ids.
 
         Args:
             number: the id.

@@ -106,7 +106,7 @@ _BYTE_OF_CHARACTER = {character: value for value, character in enumerate(BYTE_CH
 
 
 def decode_byte_level(spelling: str) -> bytes:
-    """Return what a byte-level token writes."""
+    """Decode a byte-level token to bytes."""
     try:
         return bytes([_BYTE_OF_CHARACTER[character] for character in spelling])
     except KeyError:  # a token that stands for itself, though no added token says so
@@ -114,7 +114,7 @@ def decode_byte_level(spelling: str) -> bytes:
 
 
 def decode_byte_fallback(spelling: str) -> bytes:
-    """Return what a marked token writes."""
+    """Decode a token with space marks to bytes."""
     if byte := _BYTE_PIECE.fullmatch(spelling):
         return bytes([int(byte[1], 16)])
     return spelling.replace(SPACE_MARK, " ").encode()

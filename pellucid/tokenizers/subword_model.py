@@ -27,4 +27,4 @@ class SubwordModel(Protocol):
         """Return the numbers of the pieces; the pieces joined are the word."""
 
     def as_dict(self) -> dict[str, object]:
-        """Return what the file must hold beside the alphabet."""
+        """Serialize the model, without the alphabet."""

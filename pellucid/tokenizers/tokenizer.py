@@ -165,7 +165,7 @@ class Tokenizer:
         )
 
     def id_to_bytes(self, number: int, *, at_start: bool = False) -> bytes:
-        """Return what an id adds to a text, in UTF-8, maybe a part of a character; b"" for special ids.
+        """Decode one id to the bytes that it adds to a text, perhaps part of a character; b"" for special ids.
 
         Args:
             number: the id.
@@ -188,7 +188,7 @@ class Tokenizer:
         write_text(path, json.dumps(self.as_dict(), ensure_ascii=False, indent=1) + "\n")
 
     def as_dict(self) -> dict[str, object]:
-        """Return what the file holds; the same training text gives the same."""
+        """Serialize the tokenizer; the same training text gives the same content."""
         return {
             "format": FORMAT,
             "kind": self.kind,

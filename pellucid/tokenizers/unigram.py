@@ -46,7 +46,7 @@ class Unigram:
         return [token.id for token in self._rust.tokenize(word)]
 
     def as_dict(self) -> dict[str, object]:
-        """Return what the file must hold beside the alphabet: the scores of its characters and of the pieces."""
+        """Serialize the scores of the characters and of the pieces."""
         return {"scores": [[piece, score] for piece, score in self._scores.items()]}
 
 

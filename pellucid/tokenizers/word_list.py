@@ -28,7 +28,7 @@ class WordList:
         return [self._number[character] for character in word] if number is None else [number]
 
     def as_dict(self) -> dict[str, object]:
-        """Return what the file must hold beside the alphabet."""
+        """Serialize the model, without the alphabet."""
         return {"words": list(self._words)} if self.kind == "words" else {}
 
 

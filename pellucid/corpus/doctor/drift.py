@@ -95,7 +95,7 @@ def find_drift(pairs: Iterable[RawPair], again: Iterable[RawPair]) -> SideDrift:
 
 
 def count_lines(files: Sequence[str]) -> SideDrift:
-    """Return what is known of two aligned files when their lines are only counted."""
+    """Summarize two aligned files by their line counts alone."""
     source_lines, target_lines = (sum(1 for _ in read_lines(file)) for file in files)
     return SideDrift(OffsetPath((), source_lines, target_lines), (), None)
 
