@@ -203,7 +203,9 @@ class Lexicon:
         try:
             content = Path(path).read_bytes()
         except OSError as error:
-            raise UserError(f"cannot read the lexicon: {error.strerror}", where=str(path)) from error
+            raise UserError(
+                f"cannot read the lexicon: {error.strerror}", where=str(path), hint="Check the path of the file."
+            ) from error
         try:
             about = _metadata(content)
             report = json.loads(about["report"])

@@ -114,6 +114,12 @@ def _sentence_statistics(metric: BLEU | CHRF, system: list[str], references: lis
 
 def _check(translations: Sequence[str], references: Sequence[str]) -> None:
     if not references:
-        raise UserError("there is nothing to score", hint="Name files with at least one sentence pair.")
+        raise UserError(
+            "there is nothing to score", where="references", hint="Give at least one translation and its reference."
+        )
     if len(translations) != len(references):
-        raise UserError(f"{pluralize(len(translations), 'translation')}, but {pluralize(len(references), 'reference')}")
+        raise UserError(
+            f"{pluralize(len(translations), 'translation')}, but {pluralize(len(references), 'reference')}",
+            where="translations, references",
+            hint="Give one reference for each translation.",
+        )

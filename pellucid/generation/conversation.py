@@ -42,10 +42,15 @@ class PromptOnlyConversation:
         """
         roles = [message.get("role") for message in messages]
         if not roles or roles[-1] != "user":
-            raise UserError("expected a message of the user last", where="messages")
+            raise UserError(
+                "expected a message of the user last",
+                where="messages",
+                hint="End with a message of role user.",
+            )
         if "system" in roles:
             raise UserError(
-                "the model was trained on single prompts: nothing can be told it beforehand",
+                "the model was trained on single prompts and takes no system message",
+                where="messages",
                 hint="Leave the system message out, or put it into the prompt.",
             )
         return self._prompt_ids(messages[-1]["content"].removesuffix(self.ending) + self.ending)

@@ -152,11 +152,16 @@ class CompiledDecoder:
     def _check(self, texts: Sequence[Sequence[int]]) -> None:
         for text, length in zip(texts, self.lengths, strict=True):
             if not text or min(text) < 0 or max(text) >= self.vocab_size:
-                raise UserError(f"expected ids below {self.vocab_size}, at least one; got {list(text)[:10]}")
+                raise UserError(
+                    f"expected ids below {self.vocab_size}, at least one; got {list(text)[:10]}",
+                    where="texts",
+                    hint="Encode the text with the tokenizer of this model.",
+                )
             if length + len(text) > self.context:
                 raise UserError(
                     f"the text has {length + len(text)} tokens, the model reads {self.context} at most",
-                    hint="Give it less text.",
+                    where="texts",
+                    hint="Shorten the text.",
                 )
 
     def _run(self, tokens: NDArray[numpy.int64], wanted: int) -> None:
