@@ -97,5 +97,5 @@ def test_scores_sum_to_what_is_measured_and_progress_counts() -> None:
 
 
 def test_nothing_to_measure_is_told() -> None:
-    with pytest.raises(UserError, match="nothing to measure"):
+    with pytest.raises(UserError, match="no text to measure"):
         measure_texts(small_language_model(), [])
