@@ -115,7 +115,7 @@ def _documents_config(documents: Literal["auto", "blank-line", "line", "file"], 
         raise UsageError(
             str(error.errors()[0]["msg"]).removeprefix("Value error, ").rstrip("."),
             where="pellucid doctor --lm",
-            hint="docs/doctor.md names the checks for documents.",
+            hint="See docs/doctor.md for the checks of documents.",
         ) from error
 
 

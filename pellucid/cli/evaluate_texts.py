@@ -26,7 +26,7 @@ def evaluate_texts(
 ) -> None:
     """Print how well a model, and perhaps a second one, predicts the documents of the files."""
     if not files:
-        raise UsageError("no text was given", hint="Name text files, or .jsonl files.")
+        raise UsageError("no text was given", where="pellucid evaluate", hint="Name text files or .jsonl files.")
     found = _measured(folder, files, options, flags)
     result: dict[str, Any] = found.as_dict()
     other = None if compare is None else _measured(compare, files, options, flags)

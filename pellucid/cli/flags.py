@@ -54,10 +54,18 @@ class Flags:
         if self.threads is None:
             return
         if self.threads < 1:
-            raise UsageError(f"expected at least one thread, got {self.threads}", where="--threads")
+            raise UsageError(
+                f"expected at least one thread, got {self.threads}",
+                where="--threads",
+                hint="Pass a number from 1 on, or leave the flag out to use all cores.",
+            )
         most = max(_MOST_THREADS, os.cpu_count() or 1)
         if self.threads > most:
-            raise UsageError(f"expected at most {most:,} threads, got {self.threads:,}", where="--threads")
+            raise UsageError(
+                f"expected at most {most:,} threads, got {self.threads:,}",
+                where="--threads",
+                hint="Leave the flag out to use all cores.",
+            )
         # Not Numba's: it refuses to go on when its variable changes in a running process; our kernels have one thread.
         for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"):
             os.environ[name] = str(self.threads)

@@ -54,7 +54,11 @@ def generate(
     prompt = _prompt(prompts, file)
     settings = sampling.settings() | {"samples": samples, "alternatives": alternatives}
     if stream and file is not None:
-        raise UsageError("--stream and --file exclude each other", where="pellucid generate")
+        raise UsageError(
+            "--stream and --file exclude each other",
+            where="pellucid generate",
+            hint="Leave --stream out, or give one prompt as an argument.",
+        )
     from pellucid.language_model import LanguageModel
 
     model = LanguageModel.load(folder, device=flags.device, precision=flags.precision)
@@ -86,10 +90,12 @@ def _prompt(prompts: tuple[str, ...], file: str | None) -> str:
             hint = "`pellucid generate --help` lists what there is; a prompt that begins so can come through `-`."
             raise UsageError(f"unknown option {name}", where="pellucid generate", hint=hint)
     if len(prompts) > 1:
-        hint = "Put the prompt in quotation marks; several stand in a file, one a line: --file prompts.txt."
+        hint = "Put the prompt in quotation marks, or several in a file, one per line: --file prompts.txt."
         raise UsageError(f"expected one prompt, got {len(prompts)}", where="pellucid generate", hint=hint)
     if prompts and file is not None:
-        raise UsageError("--file and a prompt exclude each other", where="pellucid generate")
+        raise UsageError(
+            "--file and a prompt exclude each other", where="pellucid generate", hint="Give only one of the two."
+        )
     if prompts != ("-",):
         return prompts[0] if prompts else ""
     if is_interactive("-"):

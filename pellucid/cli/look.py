@@ -60,14 +60,16 @@ def look(
         _list_views(as_json)
         return
     if folder is None:
-        raise UsageError("there is no model to look into", where="pellucid look", hint='pellucid look DIR "text"')
+        raise UsageError("no model was given", where="pellucid look", hint='Run `pellucid look FOLDER "text"`.')
     text = _text(text)
     kind = _kind(folder, target, prefix)
     if kind == "vectors":
         from pellucid.cli.look_vectors import show_words
 
         if what_if:
-            raise UsageError("word vectors compute nothing that could be changed on the way", where="--what-if")
+            raise UsageError(
+                "word vectors have no computation to change", where="--what-if", hint="Leave --what-if out."
+            )
         show_words(folder, text, picture, check, as_json)
         return
     picture.reject_unknown()
@@ -106,7 +108,7 @@ def look(
 
 
 def _text(given: str) -> str:
-    """Return the text to look at.
+    """Read the text to look at.
 
     Raises:
         UsageError: if there is none.
@@ -114,24 +116,32 @@ def _text(given: str) -> str:
     """
     text = "\n".join(text_lines(given)) if given == "-" else given
     if not text:
-        raise UsageError("there is no text to look at", where="pellucid look", hint='pellucid look DIR "text"')
+        raise UsageError("no text was given", where="pellucid look", hint='Run `pellucid look FOLDER "text"`.')
     return text
 
 
 def _kind(folder: Path, target: str | None, prefix: str) -> str:
-    """Return what kind of model stands there, if what is given with it fits."""
+    """Find the kind of the model, and check that the flags suit it."""
     kind: str = "vectors" if folder.is_file() else read_config(folder)["kind"]
     if kind != "translator" and (target is not None or prefix):
-        raise UsageError("only translators have a target", where="--target" if target is not None else "--prefix")
+        raise UsageError(
+            "only translators have a target",
+            where="--target" if target is not None else "--prefix",
+            hint="Leave the flag out, or give the folder of a translator.",
+        )
     if target is not None and prefix:
-        raise UsageError("a given target leaves nothing for a prefix to begin", where="--prefix")
+        raise UsageError(
+            "--target and --prefix exclude each other", where="pellucid look", hint="Give only one of the two."
+        )
     return kind
 
 
 def _reject_with_edits(prefix: str, check: bool) -> None:
     for name, is_given in (("--prefix", bool(prefix)), ("--check", check)):
         if is_given:
-            raise UsageError(f"--what-if and {name} exclude each other", where="pellucid look")
+            raise UsageError(
+                f"--what-if and {name} exclude each other", where="pellucid look", hint="Give only one of the two."
+            )
 
 
 def _draw(seen: "Look", view: "View", head: int | None) -> None:

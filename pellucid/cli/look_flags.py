@@ -72,6 +72,7 @@ class PictureFlags:
             raise UsageError(
                 f"expected a file name that ends in {', '.join(FORMATS)}, got {self.output.name}",
                 where=f"--output {self.output}",
+                hint="Name a page or a picture, such as -o look.html.",
             )
 
 

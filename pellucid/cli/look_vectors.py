@@ -14,7 +14,7 @@ def show_words(folder: Path, text: str, picture: PictureFlags, check: bool, as_j
     """Draw, write or print a view of some words."""
     for name, value in (("--layer", picture.layer), ("--head", picture.head)):
         if value is not None:
-            raise UsageError("word vectors have no layers and no heads", where=name)
+            raise UsageError("word vectors have no layers and no heads", where=name, hint=f"Leave {name} out.")
     picture.reject_unknown_format()
     from pellucid.word_vectors.vectors import WordVectors
 

@@ -58,7 +58,9 @@ def score(
         _print(score_texts(model, files, text, given, texts), as_json)
         return
     if text is not None or given:
-        raise UsageError("--text and --given are for language models", hint="Put the pair into a file.")
+        raise UsageError(
+            "--text and --given are for language models", where="pellucid score", hint="Put the pair into a file."
+        )
     if not files:
         raise no_pairs_error("score")
     _print(_pair_scores(folder, files, source_lang, target_lang, flags), as_json)

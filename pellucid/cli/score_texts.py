@@ -23,11 +23,15 @@ def score_texts(
     given: str,
     options: TextOptions,
 ) -> "Iterator[TextScore]":
-    """Yield the scores of the documents of the files, or of one text after another; say at the end what they sum to."""
+    """Yield the score of each document of the files, or of the text; print their sum at the end."""
     if bool(files) == (text is not None):
-        raise UsageError("expected files or --text", hint="Name text files, or give one of the two.")
+        raise UsageError(
+            "expected either files or --text", where="pellucid score", hint="Name text files, or pass --text TEXT."
+        )
     if given and text is None:
-        raise UsageError("--given stands before --text", hint="In a .jsonl file each line may have a prompt.")
+        raise UsageError(
+            "--given needs --text", where="--given", hint="Pass --text too, or give prompts in a .jsonl file."
+        )
     from pellucid.evaluation import perplexity
 
     found = (

@@ -160,10 +160,14 @@ def _input(files: tuple[str, ...], text: str | None) -> str | None:
     """Return the file to translate. All arguments come here, also such as `-`, which otherwise counts as an option."""
     for name in files:
         if name.startswith("-") and name != "-":
-            hint = f"`pellucid translate --help` lists what there is; a file of that name is ./{name}."
+            hint = f"`pellucid translate --help` lists the flags; write ./{name} for a file of that name."
             raise UsageError(f"unknown option {name}", where="pellucid translate", hint=hint)
     if len(files) > 1:
-        raise UsageError(f"expected one file, got {len(files)}: {', '.join(files)}", where="pellucid translate")
+        raise UsageError(
+            f"expected one file, got {len(files)}: {', '.join(files)}",
+            where="pellucid translate",
+            hint="Translate one file at a time, or join them: `cat FILES | pellucid translate FOLDER`.",
+        )
     if files and text is not None:
         raise UsageError("--text and a file exclude each other", where=f"{files[0]} --text", hint="Give one of them.")
     return files[0] if files else None

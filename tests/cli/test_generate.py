@@ -207,8 +207,8 @@ def test_score_of_files_has_a_line_a_document(folder: Path, tmp_path: Path, caps
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        ([], "expected files or --text"),
-        (["x", "--text", "a"], "expected files or --text"),
+        ([], "expected either files or --text"),
+        (["x", "--text", "a"], "expected either files or --text"),
         (["x", "--given", "a"], "--text"),
     ],
 )

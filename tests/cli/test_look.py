@@ -193,7 +193,7 @@ def test_mistakes_are_said(folder: Path, tmp_path: Path, capsys: Captured) -> No
     assert main(["look", str(tmp_path / "nowhere"), TEXT]) == 1
     assert "nowhere" in capsys.readouterr().err
     assert main(["look"]) == 2
-    assert "no model to look into" in capsys.readouterr().err
+    assert "no model was given" in capsys.readouterr().err
     assert main(["look", str(folder)]) == 2
-    assert "no text to look at" in capsys.readouterr().err
+    assert "no text was given" in capsys.readouterr().err
     assert main(["look", str(folder), "  "]) == 1
