@@ -186,7 +186,7 @@ def test_mistakes_are_said(folder: Path, tmp_path: Path, capsys: Captured) -> No
     for arguments, said in (
         (["--what-if", "mask 1"], "Did you mean mask_token?"),
         (["--what-if", "mask_token 1", "--check"], "exclude each other"),
-        (["--target", "The", "--prefix", "The"], "nothing for a prefix to begin"),
+        (["--target", "The", "--prefix", "The"], "--target and --prefix exclude each other"),
     ):
         assert main(["look", str(folder), TEXT, *arguments]) == 2
         assert said in capsys.readouterr().err
