@@ -86,7 +86,7 @@ class IndexedPairs:
 class WordTranslation(NamedTuple):
     """A source word, a target word, and how probably each translates the other.
 
-    Args:
+    Attributes:
         source: the source word.
         target: the target word.
         probability: p(target | source).

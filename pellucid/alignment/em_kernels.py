@@ -32,9 +32,9 @@ class GroupedCorpus(NamedTuple):
         first: int32 [source tokens], where the target sentence across from an occurrence starts in `target_ids`;
             kept next to `length` and `position`, although all follow from the pair: one memory access, not three.
         length: int32 [source tokens], and how many tokens it has.
-        place: int32 [source tokens], where the occurrence's own e^x stands in `exp_positive`.
-        rise: float32, e^(λ(k+½)/n) for k < n, at n(n−1)/2 + k for each length n.
-        fall: float32, its inverse.
+        position: int32 [source tokens], where the occurrence's own e^x stands in `exp_positive`.
+        exp_positive: float32, e^(λ(k+½)/n) for k < n, at n(n−1)/2 + k for each length n.
+        exp_negative: float32, its inverse.
     """
 
     target_starts: NDArray[numpy.int64]

@@ -10,7 +10,7 @@ __all__ = ["Issue", "LanguagePair", "RawPair", "decode"]
 class Issue(NamedTuple):
     """Something that a reader found wrong.
 
-    Args:
+    Attributes:
         check: the doctor's name for it, as in `pellucid doctor --list`.
         location: file and line.
         message: what is wrong there, without the location.
@@ -37,7 +37,7 @@ class RawPair(NamedTuple):
 class LanguagePair(NamedTuple):
     """The language codes of both sides, None where unknown.
 
-    Args:
+    Attributes:
         source: code of the source language, such as `zh` or `pt-BR`.
         target: code of the target language.
         requested: whether the user named them; otherwise they come from the files.

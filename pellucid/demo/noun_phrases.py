@@ -34,7 +34,7 @@ class NounPhrase(NamedTuple):
         target: as a subject.
         target_object: as an object; differs for pronouns.
         person: 1, 2 or 3.
-        many: grammatical plural in English.
+        is_plural: grammatical plural in English.
         referent: what it refers to, so that a sentence does not name it twice.
     """
 

@@ -33,7 +33,7 @@ class Layout:
         transposed: their names of matrices stored as input × output.
         thirds: our parts that are one third each of a tensor: which.
         pairs: whether heads of queries and keys turn coordinates 2i and 2i + 1 together; ours turn i and i + d_head/2.
-        passed_over: names of tensors that hold nothing learned.
+        ignored: names of tensors that hold nothing learned.
     """
 
     outside: Mapping[str, str]

@@ -126,7 +126,7 @@ class Attention(nn.Module):
     Args:
         heads: how many, how wide, with what bias and norm.
         bias: whether the output has a bias.
-        turn: what is done to queries and keys by their positions (`Rotary`, or `no_rotation`).
+        rotate: what is done to queries and keys by their positions (`Rotary`, or `no_rotation`).
         score_bias: what is added to the scores by positions (`AlibiBias`, or `no_bias`).
 
     Taps: `ATTENTION_TAPS`.

@@ -111,7 +111,7 @@ class SelfAttentionBlock(nn.Module):
         """Return the stream after this block.
 
         Args:
-            remember: joins the new keys and values to those of earlier tokens (a cache), or leaves them as they are.
+            append: joins the new keys and values to those of earlier tokens (a cache), or leaves them as they are.
         """
 
         def attend_self(normed: Tensor) -> Tensor:
@@ -158,7 +158,7 @@ class DecoderBlock(nn.Module):
 
         Args:
             source: this block's keys and values of the encoder's states.
-            remember: joins the new keys and values to those of earlier steps (a cache), or leaves them as they are.
+            append: joins the new keys and values to those of earlier steps (a cache), or leaves them as they are.
         """
 
         def attend_self(normed: Tensor) -> Tensor:

@@ -56,7 +56,7 @@ class Rotary(nn.Module):
     ⟨turn(q, m), turn(k, n)⟩ depends on m − n only.
 
     Args:
-        frequencies: of the d_head/2 pairs, radians a position.
+        rotary_frequencies: of the d_head/2 pairs, radians a position.
 
     Source:
         Su et al. 2021 (RoFormer), eq. 34. Differs from source: coordinates i and i + d_head/2 are paired, not

@@ -53,7 +53,7 @@ class BytePairs:
         Args:
             word: an escaped word.
             dropout: 0 gives what `split` gives, 1 single signs.
-            draw: gives the next random number, evenly from 0 up to 1.
+            random: gives the next random number, evenly from 0 up to 1.
 
         Source:
             Provilkov, Emelianenko & Voita 2020, alg. 1. Whether a merge is passed over is drawn only where its rank

@@ -57,7 +57,7 @@ class ChatTemplate:
 
         Args:
             messages: each with `role` (system, user, assistant) and `content`.
-            answers: whether the text ends where the assistant's next answer begins.
+            add_generation_prompt: whether the text ends where the assistant's next answer begins.
 
         Raises:
             UserError: for messages of another form, or those that the template refuses.

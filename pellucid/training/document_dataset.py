@@ -33,7 +33,7 @@ class TextBatch(NamedTuple):
 
     Attributes:
         ids: what is read, [batch, seq].
-        asked: where what follows is to be predicted, counted row after row, [asked].
+        predicted: where what follows is to be predicted, counted row after row, [asked].
         targets: what follows there, [asked].
         may_attend: True where a token may attend to another: none after it, and none of another document,
             [#batch, 1, seq, seq].

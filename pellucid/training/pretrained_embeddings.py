@@ -122,7 +122,7 @@ def init_embeddings(
         embeddings: each matrix once.
         vectors: of the dimension of the matrices.
         folder: where `freeze_matched_rows` finds the record.
-        talk: told what is odd about the vectors, and how much of each vocabulary they cover.
+        log: told what is odd about the vectors, and how much of each vocabulary they cover.
     """
     for problem in vectors.report.problems if vectors.report else ():
         log(f"word vectors: {problem.message} ({problem.place})")

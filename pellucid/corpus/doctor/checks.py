@@ -14,7 +14,7 @@ Level = Literal["error", "drop", "warn"]
 class Check(NamedTuple):
     """One thing the doctor looks for.
 
-    Args:
+    Attributes:
         id: its name, as in reports and in `--drop`, `--keep`, `--skip`.
         level: `error`: training refuses the text; `drop`: the pair is left out; `warn`: it is only reported.
         meaning: what is wrong when it is reported.

@@ -26,12 +26,12 @@ __all__ = [
 class ShiftedSpan(NamedTuple):
     """A run of pairs whose sides do not belong together; pairs count from 0.
 
-    Args:
+    Attributes:
         start: the likeliest first pair of it.
         first: the first pair that may be wrong.
         end: the pair after the last one that may be wrong.
         offset: the source of pair i belongs to the target of pair i + offset.
-        heals: whether another stretch or right pairs follow.
+        recovers: whether another stretch or right pairs follow.
     """
 
     start: int
@@ -44,9 +44,9 @@ class ShiftedSpan(NamedTuple):
 class SideDrift(NamedTuple):
     """How the two sides of a group of files run beside each other.
 
-    Args:
+    Attributes:
         path: the likeliest path of offsets.
-        stretches: where it is not 0.
+        spans: where it is not 0.
         one_sided_blank: the first line that is blank while its partner is not, if there is one.
     """
 

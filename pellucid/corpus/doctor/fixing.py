@@ -19,7 +19,7 @@ __all__ = ["FixResult", "dropped_path", "fix"]
 class FixResult(NamedTuple):
     """What was written.
 
-    Args:
+    Attributes:
         examination: the examination of the text, with every possible fix applied.
         clean: the file of clean pairs.
         dropped: the file of pairs left out.

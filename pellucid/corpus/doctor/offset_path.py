@@ -47,10 +47,10 @@ _CLOSING = "\"'”’»」』）)]】》*_ \t\r"
 class OffsetChange(NamedTuple):
     """A change of the offset; lines count from 0.
 
-    Args:
+    Attributes:
         start: the likeliest first source line of the new offset.
-        sure_until: source lines before this one surely have the old offset.
-        sure_from: source lines from this one on surely have the new offset; between the two nothing is sure.
+        certain_until: source lines before this one surely have the old offset.
+        certain_from: source lines from this one on surely have the new offset; between the two nothing is sure.
         offset: the new offset; source line i belongs to target line i + offset.
     """
 
@@ -82,8 +82,8 @@ class _Features(NamedTuple):
 class _Evidence(NamedTuple):
     """How the signs of lines that belong together are spread, as far as it is known.
 
-    Args:
-        spread: standard deviation of the logarithm of the length ratio.
+    Attributes:
+        deviation: standard deviation of the logarithm of the length ratio.
         centre: its mean.
         same_anchor: share of lines with an anchor in common, among those that both have some.
         same_end: share of lines that end in the same kind of mark.
