@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pellucid.claims.evidence import Evidence
+from pellucid.claims.evidence import Evidence, MissingData
 from pellucid.claims.rules import Rule
 from pellucid.claims.texts import ClaimTexts
 
@@ -26,7 +26,8 @@ class Setup:
         size: amount of data, in the unit that the claim's `measured` names; 0 if there is nothing to choose.
         skip: seeds to pass over, because a rule was changed after they had been seen.
         seed: the first seed.
-        data: folder with the user's own files; see `pellucid.claims.user_data`.
+        data: folder with the user's own files: text.txt (English, one sentence per line), analogies.txt (in the format
+            of Google's questions-words.txt), similarity.tsv (word, word, human similarity score).
     """
 
     seeds: int = 1
@@ -40,6 +41,18 @@ class Setup:
         """Count through the seeds."""
         first = self.seed + self.skip
         yield from range(first, first + self.seeds)
+
+    def require_file(self, name: str) -> Path:
+        """Find one of the user's own files.
+
+        Raises:
+            MissingData: if there is no folder, or no such file in it.
+        """
+        if self.data is None:
+            raise MissingData("missing_data_folder", name=name)
+        if not (self.data / name).is_file():
+            raise MissingData("missing_file", name=name, folder=self.data)
+        return self.data / name
 
 
 @dataclass(frozen=True)

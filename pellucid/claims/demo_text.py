@@ -1,16 +1,18 @@
 """Text of the demo language for experiments, and word vectors of it, each computed once."""
 
+from collections.abc import Container
 from functools import lru_cache
+from itertools import combinations
 
-import torch
 from torch import Tensor
 
 from pellucid.claims.texts import Language
 from pellucid.demo.language import DemoPair, all_combinations, generate
 from pellucid.demo.lexicon import ADJECTIVES, NOUNS
+from pellucid.generation.batching import pad_rows
 from pellucid.word_vectors import WordVectors
 
-__all__ = ["classes", "demo_pairs", "demo_sentences", "demo_vectors", "noun_uses", "word_texts"]
+__all__ = ["classes", "demo_pairs", "demo_sentences", "demo_vectors", "noun_similarities", "noun_uses", "word_texts"]
 
 
 @lru_cache(maxsize=16)
@@ -30,17 +32,12 @@ def demo_vectors(
     language: Language,
     count: int,
     seed: int,
-    *,
-    dim: int = 32,
     epochs: int = 5,
-    model: str = "skip-gram",
-    objective: str = "negative-sampling",
 ) -> WordVectors:
     """Train vectors of the words that occur at least five times in sentences of one side."""
     return WordVectors.train(
         demo_sentences(language, count, seed),
-        dim=dim, epochs=epochs, model=model, objective=objective, window=3, sample=0.0, min_count=5, seed=seed,
-        threads=1, learning_rate=0.05,
+        dim=32, epochs=epochs, window=3, sample=0.0, min_count=5, seed=seed, threads=1, learning_rate=0.05,
     )  # fmt: skip
 
 
@@ -62,6 +59,12 @@ def noun_uses() -> dict[str, frozenset[str]]:
     return {noun: frozenset(words) for noun, words in sorted(uses.items())}
 
 
+def noun_similarities(known: Container[str]) -> dict[tuple[str, str], float]:
+    """Compute the share of verbs and adjectives in common for every pair of known nouns."""
+    uses = {noun: words for noun, words in noun_uses().items() if noun in known}
+    return {(a, b): len(uses[a] & uses[b]) / len(uses[a] | uses[b]) for a, b in combinations(uses, 2)}
+
+
 def word_texts(vectors: WordVectors, seed: int, count: int) -> Tensor:
     """Encode Chinese sentences as word ids, one more than the words' rows; 0 is padding and unknown words.
 
@@ -69,5 +72,4 @@ def word_texts(vectors: WordVectors, seed: int, count: int) -> Tensor:
     """
     rows = {word: row + 1 for row, word in enumerate(vectors.words)}
     sentences = demo_sentences("zh", count, seed + 1_000)
-    longest = max(map(len, sentences))
-    return torch.tensor([[rows.get(word, 0) for word in words] + [0] * (longest - len(words)) for words in sentences])
+    return pad_rows([[rows.get(word, 0) for word in words] for words in sentences], 0)

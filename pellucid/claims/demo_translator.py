@@ -33,7 +33,7 @@ def write_pairs(path: Path, pairs: tuple[DemoPair, ...]) -> None:
 
 
 @lru_cache(maxsize=32)
-def demo_translator(steps: int, seed: int, **settings: object) -> TrainedTranslator:
+def demo_translator(steps: int, seed: int) -> TrainedTranslator:
     """Train a translator with the recipe `tiny`: added sinusoids, pre-norm, no aligner.
 
     The learning rate is 3e-3: after 1,500 updates, unseen sentences cost 0.14 nats per token; at 2e-3 0.22.
@@ -41,7 +41,6 @@ def demo_translator(steps: int, seed: int, **settings: object) -> TrainedTransla
     Args:
         steps: updates of 1,024 tokens; 0 gives the initial weights.
         seed: of data and training.
-        settings: of the recipe, with `__` in place of the dot.
     """
     data = demo_data(6_000, seed)
     with tempfile.TemporaryDirectory(prefix="pellucid-claims-") as folder:
@@ -52,7 +51,6 @@ def demo_translator(steps: int, seed: int, **settings: object) -> TrainedTransla
             "training.seed": seed, "training.precision": "float32", "training.validations": 1,
             "training.learning_rate": 3e-3,
             "training.warmup_steps": max(1, min(100, steps // 5)),
-            **{name.replace("__", "."): value for name, value in settings.items()},
         }  # fmt: skip
         if steps == 0:
             chosen |= {"training.learning_rate": 1e-12}

@@ -7,10 +7,11 @@ import torch
 from torch import Tensor
 
 from pellucid.claims.activations import Activations
+from pellucid.claims.demo_translator import TrainedTranslator
 from pellucid.demo.language import DemoPair, spans
 from pellucid.translator import Translator
 
-__all__ = ["Occurrence", "occurrences", "sense_separation", "single_token_occurrences", "states_by_layer"]
+__all__ = ["Occurrence", "sample_occurrences", "sense_separation", "states_by_layer"]
 
 
 class Occurrence(NamedTuple):
@@ -22,12 +23,27 @@ class Occurrence(NamedTuple):
     sense: str
 
 
-def occurrences(pairs: Sequence[DemoPair], word: str, senses: dict[str, str]) -> list[Occurrence]:
-    """Find the occurrences of a Chinese word whose translation begins with one of the given prefixes.
+def sample_occurrences(trained: TrainedTranslator, word: str, senses: dict[str, str], most: int) -> list[Occurrence]:
+    """Find up to `most` occurrences of each sense of a Chinese word where it is a single token.
+
+    A token that joins it with a neighbour, such as 看电视, has another row and tells the sense before any context does.
 
     Args:
         senses: prefix of the English word → sense.
     """
+    pairs = [*trained.data.test, *trained.data.valid, *trained.data.train[-3_000:]]
+    pieces = trained.translator.source_tokenizer.pieces
+    found = [
+        one
+        for one in _occurrences(pairs, word, senses)
+        if (one.start, one.end) in {(piece.start, piece.end) for piece in pieces(one.pair.source)}
+    ]
+    by_sense = ([one for one in found if one.sense == sense] for sense in dict.fromkeys(senses.values()))
+    return [one for same in by_sense for one in same[:most]]
+
+
+def _occurrences(pairs: Sequence[DemoPair], word: str, senses: dict[str, str]) -> list[Occurrence]:
+    """Find the occurrences of a Chinese word whose translation begins with one of the given prefixes."""
     found = []
     for pair in pairs:
         offsets = spans(pair.source, pair.source_words)
@@ -39,15 +55,6 @@ def occurrences(pairs: Sequence[DemoPair], word: str, senses: dict[str, str]) ->
             if meant:
                 found.append(Occurrence(pair, *offsets[position], meant[0]))
     return found
-
-
-def single_token_occurrences(translator: Translator, found: Sequence[Occurrence]) -> list[Occurrence]:
-    """Keep the occurrences in which the word is a single token.
-
-    A token that joins it with a neighbour, such as 看电视, has another row and tells the sense before any context does.
-    """
-    pieces = translator.source_tokenizer.pieces
-    return [one for one in found if (one.start, one.end) in {(p.start, p.end) for p in pieces(one.pair.source)}]
 
 
 def states_by_layer(translator: Translator, found: Sequence[Occurrence]) -> Tensor:

@@ -15,18 +15,24 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from pellucid.claims.small_models import no_mask, small_decoder, torch_generator
-from pellucid.claims.toy_training import Optimizer, build_adamw, fit
 from pellucid.models.decoder_only import DecoderOnly
+from pellucid.models.initialise import init_weights
+from pellucid.training.config import TrainingConfig
+from pellucid.training.optimizer import adamw
 
 __all__ = [
+    "Optimizer",
     "ToyBatch",
     "ToyTask",
     "accuracy",
     "associative_recall",
+    "build_adamw",
+    "fit",
     "logits_of",
     "loss_on",
     "successors",
     "train_on_task",
+    "train_to_name_the_chaser",
     "two_at_once",
 ]
 
@@ -39,6 +45,7 @@ class ToyBatch(NamedTuple):
 
 
 ToyTask = Callable[[torch.Generator, int], ToyBatch]
+Optimizer = Callable[[nn.Module, float], torch.optim.Optimizer]
 
 
 def associative_recall(random: torch.Generator, batch: int) -> ToyBatch:
@@ -111,6 +118,70 @@ def train_on_task(
         return loss_on(model, task(random, batch))
 
     return model, fit(model, loss, steps, learning_rate=learning_rate, optimizer=optimizer)
+
+
+def train_to_name_the_chaser(
+    seed: int, steps: int, positions: str, *, word_vectors_only: bool = False
+) -> tuple[DecoderOnly, float]:
+    """Train a model to name the animal that chases, from the mean of its states, on all sentences “a 追 b”.
+
+    Args:
+        positions: scheme of the model.
+        word_vectors_only: average the word vectors instead of the states.
+
+    Returns:
+        The model, and its accuracy on the same sentences.
+    """
+    model, classifier = small_decoder(seed, vocab_size=10, positions=positions), nn.Linear(32, 10)
+    init_weights(classifier, seed, residual_scale=1.0)
+    animals = range(1, 9)  # ids; 9 stands for 追
+    pairs = torch.tensor([(a, b) for a in animals for b in animals if a != b])
+    text = torch.stack((pairs[:, 0], torch.full((len(pairs),), 9), pairs[:, 1]), 1)
+
+    def logits() -> Tensor:
+        states = model.embedding(text) if word_vectors_only else model.states(text, may_attend=no_mask(3))
+        named: Tensor = classifier(states.mean(1))
+        return named
+
+    fit(nn.ModuleList([model, classifier]), lambda step: F.cross_entropy(logits(), pairs[:, 0]), steps)
+    with torch.no_grad():
+        return model, float((logits().argmax(1) == pairs[:, 0]).float().mean())
+
+
+def build_adamw(model: nn.Module, learning_rate: float) -> torch.optim.Optimizer:
+    """Build Pellucid's AdamW, without weight decay."""
+    return adamw(model, TrainingConfig(learning_rate=learning_rate, weight_decay=0.0))
+
+
+def fit(
+    model: nn.Module,
+    loss_of_step: Callable[[int], Tensor],
+    steps: int,
+    *,
+    learning_rate: float = 3e-3,
+    optimizer: Optimizer = build_adamw,
+) -> list[float]:
+    """Train a model in place at a constant learning rate, with gradients clipped to norm 1.
+
+    Args:
+        loss_of_step: computes the loss of the batch of step n, from 0.
+        optimizer: builds the optimizer from the model and the learning rate.
+
+    Returns:
+        The loss of each step.
+    """
+    updates = optimizer(model, learning_rate)
+    losses = []
+    model.train()
+    for step in range(steps):
+        loss = loss_of_step(step)
+        updates.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        updates.step()
+        losses.append(float(loss.detach()))
+    model.eval()
+    return losses
 
 
 def loss_on(model: nn.Module, batch: ToyBatch) -> Tensor:

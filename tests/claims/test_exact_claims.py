@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from pellucid.claims import Evidence, find_claims, run_claim
-from pellucid.claims.ablations.no_residual import WithoutResidual, without_residual
+from pellucid.claims.ablations import WithoutResidual, without_residual
 from pellucid.claims.attention import a01_attention_formula as a1
 from pellucid.claims.attention import a02_rows_are_distributions as a2
 from pellucid.claims.attention import a03_dimension_by_dimension as a3

@@ -1,6 +1,6 @@
 """A6: queries and keys need separate projections."""
 
-from pellucid.claims.ablations.tied_projections import tie_queries_and_keys
+from pellucid.claims.ablations import tie_queries_and_keys
 from pellucid.claims.claim import Claim, Effort, Setup
 from pellucid.claims.evidence import Evidence, Figure, paired_difference, share_over_seeds
 from pellucid.claims.rules import Rule, at_least

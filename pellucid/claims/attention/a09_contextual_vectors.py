@@ -3,7 +3,7 @@
 from pellucid.claims.claim import Claim, Effort, Setup
 from pellucid.claims.demo_translator import demo_translator
 from pellucid.claims.evidence import Evidence, Figure, mean_over_seeds
-from pellucid.claims.occurrences import occurrences, sense_separation, single_token_occurrences, states_by_layer
+from pellucid.claims.occurrences import sample_occurrences, sense_separation, states_by_layer
 from pellucid.claims.rules import Rule, at_least, at_most
 from pellucid.claims.texts import load_texts
 
@@ -14,7 +14,7 @@ _WORDS = {
     "看": {"read": "read", "watch": "watch", "see": "see", "saw": "see", "look": "look"},
     "花": {"flower": "flower", "spen": "spend"},
 }
-_MOST = 30
+_MOST = 30  # occurrences per sense
 
 
 def measure(setup: Setup) -> Evidence:
@@ -22,15 +22,9 @@ def measure(setup: Setup) -> Evidence:
     first, last, records = [], [], []
     for seed in setup.every_seed():
         trained = demo_translator(setup.steps, seed)
-        pairs = [*trained.data.test, *trained.data.valid, *trained.data.train[-3_000:]]
         gaps: dict[int, list[float]] = {}
         for word, prefixes in _WORDS.items():
-            found = single_token_occurrences(trained.translator, occurrences(pairs, word, prefixes))
-            chosen = [
-                one
-                for sense in dict.fromkeys(prefixes.values())
-                for one in [one for one in found if one.sense == sense][:_MOST]
-            ]
+            chosen = sample_occurrences(trained, word, prefixes, _MOST)
             senses = [one.sense for one in chosen]
             if min((senses.count(sense) for sense in set(senses)), default=0) < 2 or len(set(senses)) < 2:
                 continue

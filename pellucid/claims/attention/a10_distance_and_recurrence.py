@@ -3,6 +3,7 @@
 from functools import partial
 
 import torch
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from pellucid.claims.claim import Claim, Effort, Setup
@@ -14,14 +15,13 @@ from pellucid.claims.evidence import (
     paired_difference,
     share_over_seeds,
 )
-from pellucid.claims.lstm import LstmLanguageModel
 from pellucid.claims.rules import Rule, at_least, at_most
 from pellucid.claims.small_models import torch_generator
 from pellucid.claims.texts import load_texts
-from pellucid.claims.toy_tasks import ToyBatch, accuracy, loss_on, train_on_task
-from pellucid.claims.toy_training import fit
+from pellucid.claims.toy_tasks import ToyBatch, accuracy, fit, loss_on, train_on_task
+from pellucid.layers.embeddings import TokenEmbedding
 
-__all__ = ["CLAIM", "generate_marked_text", "measure"]
+__all__ = ["CLAIM", "LstmLanguageModel", "generate_marked_text", "measure"]
 
 _SHORT, _LONG = 16, 96
 
@@ -46,6 +46,24 @@ def generate_marked_text(
     answers = torch.full_like(ids, -1)
     answers[:, -1:] = 1 + letters.gather(1, position)
     return ToyBatch(ids, answers)
+
+
+class LstmLanguageModel(nn.Module):
+    """Embedding, LSTM and tied output embedding: tokens in, a distribution over the next token out.
+
+    Source:
+        Hochreiter & Schmidhuber 1997; Zaremba et al. 2014 for language modelling with it.
+    """
+
+    def __init__(self, vocab_size: int, d_model: int, n_layers: int = 1) -> None:
+        super().__init__()
+        self.embedding = TokenEmbedding(vocab_size, d_model, d_model**0.5)
+        self.lstm = nn.LSTM(d_model, d_model, n_layers, batch_first=True)
+
+    def forward(self, ids: Int[Tensor, "batch seq"]) -> Float[Tensor, "batch seq vocab_size"]:
+        """Compute the logits of the next token at each position."""
+        states, _ = self.lstm(self.embedding(ids))
+        return self.embedding.logits(states)
 
 
 def _lstm(seed: int, steps: int, length: int) -> LstmLanguageModel:

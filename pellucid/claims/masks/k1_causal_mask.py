@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor
 
+from pellucid.claims.activations import Leaf
 from pellucid.claims.claim import Claim, Setup
 from pellucid.claims.evidence import Evidence, Figure, exact_values
 from pellucid.claims.rules import Rule, at_least, at_most
@@ -17,19 +18,12 @@ _LENGTH = 8
 
 def _influence(model: DecoderOnly, ids: Tensor, may_attend: Tensor | None) -> Tensor:
     """Compute the norm of ∂ output at t / ∂ embedding at s, for one linear combination of the outputs, [t s]."""
-    entered: list[Tensor] = []
-
-    def watch(name: str, x: Tensor) -> Tensor:
-        if name == "embedding.token":
-            x = x.detach().requires_grad_()
-            entered.append(x)
-        return x
-
-    logits = model(ids, watch, may_attend=may_attend)[0]
+    embedding = Leaf("embedding.token")
+    logits = model(ids, embedding, may_attend=may_attend)[0]
     direction = torch.linspace(-1, 1, logits.shape[-1])
     rows = []
     for t in range(_LENGTH):
-        (gradient,) = torch.autograd.grad(logits[t] @ direction, entered[0], retain_graph=True)
+        (gradient,) = torch.autograd.grad(logits[t] @ direction, embedding.value, retain_graph=True)
         rows.append(gradient[0].norm(dim=-1))
     return torch.stack(rows)
 

@@ -12,7 +12,8 @@ from pellucid.claims.evidence import Evidence, Figure, mean_over_seeds, paired_d
 from pellucid.claims.rules import Rule, at_least, at_most
 from pellucid.claims.small_models import PAD, no_mask, small_decoder, torch_generator
 from pellucid.claims.texts import load_texts
-from pellucid.claims.toy_training import fit
+from pellucid.claims.toy_tasks import fit
+from pellucid.generation.batching import pad_rows
 from pellucid.layers.masks import causal
 from pellucid.models.decoder_only import DecoderOnly
 
@@ -23,9 +24,7 @@ def _texts(count: int, seed: int) -> tuple[Tensor, int]:
     """Generate sentences of the demo language as word ids with an end word, padded with 0."""
     sentences = [[*words, "。"] for words in demo_sentences("zh", count, seed)]
     ids = {word: n + 1 for n, word in enumerate(sorted({word for words in sentences for word in words}))}
-    longest = max(map(len, sentences))
-    rows = [[ids[word] for word in words] + [PAD] * (longest - len(words)) for words in sentences]
-    return torch.tensor(rows), len(ids) + 1
+    return pad_rows([[ids[word] for word in words] for words in sentences], PAD), len(ids) + 1
 
 
 def _loss(model: DecoderOnly, ids: Tensor, masked: bool) -> Tensor:
@@ -38,7 +37,7 @@ def _loss_of_step(model: DecoderOnly, train: Tensor, draw: torch.Generator, mask
     return _loss(model, train[torch.randint(len(train), (64,), generator=draw)], masked)
 
 
-def _writing_loss(model: DecoderOnly, ids: Tensor, masked: bool) -> float:
+def _generation_loss(model: DecoderOnly, ids: Tensor, masked: bool) -> float:
     """Compute the loss of the next word given only the words before it, as in generation."""
     total, words = 0.0, 0
     with torch.no_grad():
@@ -69,16 +68,16 @@ def measure(setup: Setup, unmasked: bool = True) -> Evidence:
             curve = fit(model, partial(_loss_of_step, model, train, draw, masked), setup.steps)
             with torch.no_grad():
                 given = float(_loss(model, test, masked))
-            written = _writing_loss(model, test, masked)
+            generated = _generation_loss(model, test, masked)
             found.setdefault(f"{name}, training", []).append(given)
-            found.setdefault(f"{name}, writing", []).append(written)
+            found.setdefault(f"{name}, generation", []).append(generated)
             if seed == setup.seed:
                 records += [{"step": n, "loss": loss, "model": name} for n, loss in enumerate(curve) if n % 5 == 0]
     numbers = {
         "training_loss_without_mask": mean_over_seeds(found["without the mask, training"]),
         "training_loss_with_mask": mean_over_seeds(found["with the mask, training"]),
         "generation_loss_without_mask_over_with": paired_difference(
-            found["without the mask, writing"], found["with the mask, writing"]
+            found["without the mask, generation"], found["with the mask, generation"]
         ),
     }
     return Evidence(numbers, records, Figure("line", "step", "loss", "model"))

@@ -1,22 +1,20 @@
 """P7: without positional encodings, shuffled words give the same result."""
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from pellucid.claims.claim import Claim, Effort, Setup
 from pellucid.claims.evidence import Evidence, Figure, exact_values
 from pellucid.claims.rules import Rule, at_least, at_most
 from pellucid.claims.small_models import no_mask, random_ids, small_decoder, torch_generator
 from pellucid.claims.texts import load_texts
-from pellucid.claims.toy_training import fit
+from pellucid.claims.toy_tasks import train_to_name_the_chaser
 from pellucid.layers.masks import causal
 from pellucid.models.decoder_only import DecoderOnly
-from pellucid.models.initialise import init_weights
 
 __all__ = ["CLAIM", "measure"]
 
 _LENGTH = 8
-_ANIMALS = range(1, 9)  # ids; 9 stands for 追
 
 
 def _shift(model: DecoderOnly, ids: Tensor, order: Tensor, may_attend: Tensor) -> float:
@@ -47,7 +45,9 @@ def measure(setup: Setup, positions: str = "none") -> Evidence:
     there, back = torch.tensor([[1, 9, 2]]), torch.tensor([[2, 9, 1]])
     with torch.no_grad():
         pooled = [blind.states(text, may_attend=no_mask(3)).mean(1) for text in (there, back)]
-    accuracies = {kind: _who_chases(setup.seed, kind, setup.steps) for kind in (positions, "sinusoidal")}
+    accuracies = {
+        kind: train_to_name_the_chaser(setup.seed, setup.steps, kind)[1] for kind in (positions, "sinusoidal")
+    }
     records = [{"model": name, "difference": value} for name, value in shifts.items()]
     return Evidence(
         exact_values(
@@ -61,23 +61,6 @@ def measure(setup: Setup, positions: str = "none") -> Evidence:
         records,
         Figure("bar", "model", "difference"),
     )
-
-
-def _who_chases(seed: int, positions: str, steps: int) -> float:
-    """Train a model to predict who chases from the mean of its states, and compute its accuracy on all sentences."""
-    model = small_decoder(seed, positions=positions, vocab_size=10)
-    classifier = nn.Linear(32, 10)
-    init_weights(classifier, seed, residual_scale=1.0)
-    pairs = torch.tensor([(a, b) for a in _ANIMALS for b in _ANIMALS if a != b])
-    text = torch.stack((pairs[:, 0], torch.full((len(pairs),), 9), pairs[:, 1]), 1)
-
-    def logits() -> Tensor:
-        predicted: Tensor = classifier(model.states(text, may_attend=no_mask(3)).mean(1))
-        return predicted
-
-    fit(nn.ModuleList([model, classifier]), lambda step: nn.functional.cross_entropy(logits(), pairs[:, 0]), steps)
-    with torch.no_grad():
-        return float((logits().argmax(1) == pairs[:, 0]).float().mean())
 
 
 CLAIM = Claim(

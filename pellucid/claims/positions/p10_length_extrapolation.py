@@ -9,7 +9,7 @@ from pellucid.claims.evidence import Evidence, Figure, exact_values, mean_over_s
 from pellucid.claims.rules import Rule, at_most
 from pellucid.claims.small_models import small_decoder, torch_generator
 from pellucid.claims.texts import load_texts
-from pellucid.claims.toy_training import fit
+from pellucid.claims.toy_tasks import fit
 from pellucid.errors import UserError
 from pellucid.models.decoder_only import DecoderOnly
 

@@ -6,7 +6,8 @@ from statistics import geometric_mean
 import torch
 from torch import nn
 
-from pellucid.claims.ablations.no_residual import without_residual
+from pellucid.claims.ablations import without_residual
+from pellucid.claims.activations import Leaf
 from pellucid.claims.claim import Claim, Effort, Setup
 from pellucid.claims.evidence import Evidence, Figure, mean_over_seeds, paired_difference
 from pellucid.claims.rules import Rule, at_least, at_most
@@ -22,18 +23,11 @@ _TINY = 1e-38  # gradients below are 0 in float32
 def _bottom_gradient(seed: int, depth: int, placement: str, change: Callable[[nn.Module], nn.Module]) -> float:
     """Compute the norm of the loss's gradient at the input of the first block."""
     model = change(small_decoder(seed, n_layers=depth, norm_placement=placement, tie_embeddings=False))
-    ids, entered = random_ids(seed, 4, 12), []
-
-    def watch(name: str, x: torch.Tensor) -> torch.Tensor:
-        if name == "decoder.0.residual.input":
-            x = x.detach().requires_grad_()
-            entered.append(x)
-        return x
-
-    logits = model(ids[:, :-1], watch)
+    ids, bottom = random_ids(seed, 4, 12), Leaf("decoder.0.residual.input")
+    logits = model(ids[:, :-1], bottom)
     nn.functional.cross_entropy(logits.reshape(-1, VOCAB_SIZE), ids[:, 1:].flatten()).backward()
-    assert entered[0].grad is not None
-    return max(float(entered[0].grad.norm()), _TINY)
+    assert bottom.value.grad is not None
+    return max(float(bottom.value.grad.norm()), _TINY)
 
 
 def measure(setup: Setup, with_residual: Callable[[nn.Module], nn.Module] = lambda model: model) -> Evidence:

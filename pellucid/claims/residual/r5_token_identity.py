@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from pellucid.claims.ablations.no_residual import without_residual
+from pellucid.claims.ablations import without_residual
 from pellucid.claims.activations import Activations
 from pellucid.claims.claim import Claim, Effort, Setup
 from pellucid.claims.demo_translator import demo_translator

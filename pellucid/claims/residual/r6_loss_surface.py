@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from pellucid.claims.ablations.no_residual import without_residual
+from pellucid.claims.ablations import without_residual
 from pellucid.claims.claim import Claim, Effort, Setup
 from pellucid.claims.evidence import Evidence, Figure, mean_over_seeds, paired_difference
 from pellucid.claims.rules import Rule, at_least

@@ -6,13 +6,12 @@ from typing import NamedTuple
 import torch
 from torch import nn
 
-from pellucid.claims.ablations.unscaled import without_scaling
+from pellucid.claims.ablations import without_scaling
 from pellucid.claims.claim import Claim, Effort, Setup
 from pellucid.claims.evidence import Evidence, Figure, mean_over_seeds, share_over_seeds
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.texts import load_texts
-from pellucid.claims.toy_tasks import accuracy, associative_recall, train_on_task
-from pellucid.claims.toy_training import Optimizer, build_adamw
+from pellucid.claims.toy_tasks import Optimizer, accuracy, associative_recall, build_adamw, train_on_task
 
 __all__ = ["CLAIM", "build_sgd", "measure"]
 

@@ -10,7 +10,7 @@ from pellucid.claims.evidence import Evidence, Figure, mean_over_seeds, share_ov
 from pellucid.claims.rules import Rule, at_least, at_most
 from pellucid.claims.small_models import small_decoder, torch_generator
 from pellucid.claims.texts import load_texts
-from pellucid.claims.toy_training import fit
+from pellucid.claims.toy_tasks import fit
 from pellucid.models.decoder_only import DecoderOnly
 
 __all__ = ["CLAIM", "generate_sentences", "measure"]

@@ -1,12 +1,9 @@
 """E6: after training W_out can be thrown away."""
 
-from itertools import combinations
 from pathlib import Path
 
-import numpy
-
 from pellucid.claims.claim import Claim, Effort, Setup
-from pellucid.claims.demo_text import demo_vectors, noun_uses
+from pellucid.claims.demo_text import demo_vectors
 from pellucid.claims.evidence import Evidence, Figure, MissingData, mean_over_seeds, paired_difference, share_over_seeds
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.texts import load_texts
@@ -31,13 +28,11 @@ def spaces(vectors: WordVectors) -> dict[str, WordVectors]:
 
 def _of_nouns(vectors: WordVectors) -> float:
     """Correlate cosines with the share of verbs and adjectives that two nouns have in common."""
-    uses = {noun: words for noun, words in noun_uses().items() if noun in vectors}
-    pairs = list(combinations(uses, 2))
-    rows = numpy.stack([vectors.unit_vector(noun) for noun in uses])
-    index = {noun: n for n, noun in enumerate(uses)}
+    similarities = noun_similarities(vectors)
+    index = {noun: n for n, noun in enumerate(dict.fromkeys(noun for pair in similarities for noun in pair))}
+    rows = numpy.stack([vectors.unit_vector(noun) for noun in index])
     cosines = rows @ rows.T
-    alike = [len(uses[a] & uses[b]) / len(uses[a] | uses[b]) for a, b in pairs]
-    return spearman([cosines[index[a], index[b]] for a, b in pairs], alike) or 0.0
+    return spearman([cosines[index[a], index[b]] for a, b in similarities], list(similarities.values())) or 0.0
 
 
 def _judged(space: WordVectors, similarity: Path) -> float:

@@ -2,13 +2,12 @@
 
 import tempfile
 from collections.abc import Mapping
-from itertools import combinations
 from pathlib import Path
 
 import numpy
 
 from pellucid.claims.claim import Claim, Setup
-from pellucid.claims.demo_text import demo_sentences, noun_uses
+from pellucid.claims.demo_text import demo_sentences
 from pellucid.claims.evidence import Estimate, Evidence, Figure, exact_values
 from pellucid.claims.rules import Rule, at_most
 from pellucid.claims.texts import load_texts
@@ -31,20 +30,17 @@ def ids_of_text(count: int, seed: int) -> dict[str, int]:
 def measure(setup: Setup, ids: Mapping[str, int] | None = None) -> Evidence:
     """Compare the distance between two nouns' ids, and their one-hot vectors, with how similarly they are used."""
     ids = ids_of_text(4_000, setup.seed) if ids is None else ids
-    uses = {noun: words for noun, words in noun_uses().items() if noun in ids}
-    pairs = list(combinations(uses, 2))
-    alike = numpy.array([len(uses[a] & uses[b]) / len(uses[a] | uses[b]) for a, b in pairs])
+    similarities = noun_similarities(ids)
+    pairs, alike = list(similarities), numpy.array(list(similarities.values()))
     closeness = numpy.array([-abs(ids[a] - ids[b]) for a, b in pairs])
     one_hot = numpy.eye(len(ids))
     rows = one_hot[[ids[a] for a, _ in pairs]], one_hot[[ids[b] for _, b in pairs]]
     distances, cosines = numpy.linalg.norm(rows[0] - rows[1], axis=1), (rows[0] * rows[1]).sum(axis=1)
-    draw, indices = (
-        generator(setup.seed, "E9"),
-        numpy.array([[list(uses).index(word) for word in pair] for pair in pairs]),
-    )
+    nouns = {noun: n for n, noun in enumerate(dict.fromkeys(noun for pair in pairs for noun in pair))}
+    draw, indices = generator(setup.seed, "E9"), numpy.array([[nouns[a], nouns[b]] for a, b in pairs])
     chance = []
     for _ in range(_SHUFFLES):
-        shuffled = draw.permutation(len(uses))
+        shuffled = draw.permutation(len(nouns))
         chance.append(spearman(-numpy.abs(shuffled[indices[:, 0]] - shuffled[indices[:, 1]]), alike) or 0.0)
     correlation = spearman(closeness, alike) or 0.0
     reach = float(numpy.quantile(numpy.abs(chance), 0.95))

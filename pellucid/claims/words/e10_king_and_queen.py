@@ -4,7 +4,6 @@ from pellucid.claims.claim import Claim, Effort, Setup
 from pellucid.claims.evidence import Evidence, Figure, MissingData, share_over_seeds
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.texts import load_texts
-from pellucid.claims.user_data import require_user_file
 from pellucid.evaluation.word_vectors import analogy_accuracy
 from pellucid.word_vectors import WordVectors
 
@@ -13,7 +12,7 @@ __all__ = ["CLAIM", "measure"]
 
 def measure(setup: Setup) -> Evidence:
     """Train on the user's text and answer the user's questions, with and without excluding the question words."""
-    text, questions = require_user_file(setup, "text.txt"), require_user_file(setup, "analogies.txt")
+    text, questions = setup.require_file("text.txt"), setup.require_file("analogies.txt")
     found: dict[str, list[float]] = {"excluded": [], "not excluded": []}
     records = []
     for seed in setup.every_seed():

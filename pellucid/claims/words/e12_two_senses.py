@@ -5,7 +5,7 @@ import torch
 from pellucid.claims.claim import Claim, Effort, Setup
 from pellucid.claims.demo_translator import demo_translator
 from pellucid.claims.evidence import Evidence, Figure, exact_values, mean_over_seeds, share_over_seeds
-from pellucid.claims.occurrences import occurrences, sense_separation, single_token_occurrences, states_by_layer
+from pellucid.claims.occurrences import sample_occurrences, sense_separation, states_by_layer
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.texts import load_texts
 
@@ -13,7 +13,7 @@ __all__ = ["CLAIM", "measure"]
 
 # “Apples” may begin a sentence; the company has no plural.
 _SENSES = {"Apples": "the fruit", "Apple": "the firm", "apple": "the fruit"}
-_MOST = 40  # occurrences of each sense
+_MOST = 40  # occurrences per sense
 
 
 def measure(setup: Setup) -> Evidence:
@@ -21,13 +21,7 @@ def measure(setup: Setup) -> Evidence:
     static, gaps, nearest, records = [], [], [], []
     for seed in setup.every_seed():
         trained = demo_translator(setup.steps, seed)
-        pairs = [*trained.data.test, *trained.data.valid, *trained.data.train[-3_000:]]
-        found = single_token_occurrences(trained.translator, occurrences(pairs, "苹果", _SENSES))
-        chosen = [
-            one
-            for sense in dict.fromkeys(_SENSES.values())
-            for one in [one for one in found if one.sense == sense][:_MOST]
-        ]
+        chosen = sample_occurrences(trained, "苹果", _SENSES, _MOST)
         senses = [one.sense for one in chosen]
         states = states_by_layer(trained.translator, chosen)
         rows = torch.nn.functional.normalize(states[0], dim=1)

@@ -1,28 +1,14 @@
 """E15: word vectors alone cannot represent a sentence."""
 
-from collections.abc import Callable
-
 import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
 
 from pellucid.claims.claim import Claim, Effort, Setup
 from pellucid.claims.evidence import Evidence, Figure, exact_values, share_over_seeds
 from pellucid.claims.rules import Rule, at_least, at_most
-from pellucid.claims.small_models import no_mask, small_decoder
 from pellucid.claims.texts import load_texts
-from pellucid.claims.toy_training import fit
-from pellucid.models.decoder_only import DecoderOnly
-from pellucid.models.initialise import init_weights
+from pellucid.claims.toy_tasks import train_to_name_the_chaser
 
 __all__ = ["CLAIM", "measure"]
-
-_ANIMALS = range(1, 9)  # 9 stands for 追
-
-
-def _texts() -> tuple[Tensor, Tensor]:
-    pairs = torch.tensor([(a, b) for a in _ANIMALS for b in _ANIMALS if a != b])
-    return torch.stack((pairs[:, 0], torch.full((len(pairs),), 9), pairs[:, 1]), 1), pairs[:, 0]
 
 
 def measure(setup: Setup, positions: str = "sinusoidal") -> Evidence:
@@ -33,23 +19,13 @@ def measure(setup: Setup, positions: str = "sinusoidal") -> Evidence:
     """
     found: dict[str, list[float]] = {"mean of word vectors": [], "mean of encoder states": []}
     off = 0.0
-    text, chaser = _texts()
     for seed in setup.every_seed():
         for way, values in found.items():
-            model, classifier = small_decoder(seed, vocab_size=10, positions=positions), nn.Linear(32, 10)
-            init_weights(classifier, seed, residual_scale=1.0)
-
-            def predict(way: str = way, model: DecoderOnly = model, classifier: nn.Module = classifier) -> Tensor:
-                states = model.embedding(text) if "word" in way else model.states(text, may_attend=no_mask(3))
-                logits: Tensor = classifier(states.mean(1))
-                return logits
-
-            def loss(step: int, predict: Callable[[], Tensor] = predict) -> Tensor:
-                return F.cross_entropy(predict(), chaser)
-
-            fit(nn.ModuleList([model, classifier]), loss, setup.steps)
+            model, accuracy = train_to_name_the_chaser(
+                seed, setup.steps, positions, word_vectors_only=way == "mean of word vectors"
+            )
+            values.append(accuracy)
             with torch.no_grad():
-                values.append(float((predict().argmax(1) == chaser).float().mean()))
                 rows = model.embedding(torch.tensor([[1, 9, 2], [2, 9, 1]])).mean(1)
             off = max(off, float((rows[0] - rows[1]).abs().max()))
     records = [

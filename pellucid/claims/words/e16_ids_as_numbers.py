@@ -9,7 +9,7 @@ from pellucid.claims.evidence import Evidence, Figure, paired_difference, share_
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.small_models import torch_generator
 from pellucid.claims.texts import load_texts
-from pellucid.claims.toy_training import fit
+from pellucid.claims.toy_tasks import fit
 from pellucid.layers.embeddings import TokenEmbedding
 from pellucid.layers.feed_forward import FeedForward
 

@@ -1,1 +1,0 @@
-"""Ablations: real parts with one idea removed, for experiments only."""
