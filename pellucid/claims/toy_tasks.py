@@ -90,6 +90,42 @@ def two_at_once(random: torch.Generator, batch: int) -> ToyBatch:
     return ToyBatch(ids, answers)
 
 
+def build_adamw(model: nn.Module, learning_rate: float) -> torch.optim.Optimizer:
+    """Build Pellucid's AdamW, without weight decay."""
+    return adamw(model, TrainingConfig(learning_rate=learning_rate, weight_decay=0.0))
+
+
+def fit(
+    model: nn.Module,
+    loss_of_step: Callable[[int], Tensor],
+    steps: int,
+    *,
+    learning_rate: float = 3e-3,
+    optimizer: Optimizer = build_adamw,
+) -> list[float]:
+    """Train a model in place at a constant learning rate, with gradients clipped to norm 1.
+
+    Args:
+        loss_of_step: computes the loss of the batch of step n, from 0.
+        optimizer: builds the optimizer from the model and the learning rate.
+
+    Returns:
+        The loss of each step.
+    """
+    updates = optimizer(model, learning_rate)
+    losses = []
+    model.train()
+    for step in range(steps):
+        loss = loss_of_step(step)
+        updates.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        updates.step()
+        losses.append(float(loss.detach()))
+    model.eval()
+    return losses
+
+
 def train_on_task(
     task: ToyTask,
     seed: int,
@@ -146,42 +182,6 @@ def train_to_name_the_chaser(
     fit(nn.ModuleList([model, classifier]), lambda step: F.cross_entropy(logits(), pairs[:, 0]), steps)
     with torch.no_grad():
         return model, float((logits().argmax(1) == pairs[:, 0]).float().mean())
-
-
-def build_adamw(model: nn.Module, learning_rate: float) -> torch.optim.Optimizer:
-    """Build Pellucid's AdamW, without weight decay."""
-    return adamw(model, TrainingConfig(learning_rate=learning_rate, weight_decay=0.0))
-
-
-def fit(
-    model: nn.Module,
-    loss_of_step: Callable[[int], Tensor],
-    steps: int,
-    *,
-    learning_rate: float = 3e-3,
-    optimizer: Optimizer = build_adamw,
-) -> list[float]:
-    """Train a model in place at a constant learning rate, with gradients clipped to norm 1.
-
-    Args:
-        loss_of_step: computes the loss of the batch of step n, from 0.
-        optimizer: builds the optimizer from the model and the learning rate.
-
-    Returns:
-        The loss of each step.
-    """
-    updates = optimizer(model, learning_rate)
-    losses = []
-    model.train()
-    for step in range(steps):
-        loss = loss_of_step(step)
-        updates.zero_grad(set_to_none=True)
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        updates.step()
-        losses.append(float(loss.detach()))
-    model.eval()
-    return losses
 
 
 def loss_on(model: nn.Module, batch: ToyBatch) -> Tensor:
