@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+import numpy
+
 from pellucid.claims.claim import Claim, Effort, Setup
-from pellucid.claims.demo_text import demo_vectors
+from pellucid.claims.demo_text import demo_vectors, noun_similarities
 from pellucid.claims.evidence import Evidence, Figure, MissingData, mean_over_seeds, paired_difference, share_over_seeds
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.texts import load_texts

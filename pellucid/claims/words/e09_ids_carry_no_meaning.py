@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy
 
 from pellucid.claims.claim import Claim, Setup
-from pellucid.claims.demo_text import demo_sentences
+from pellucid.claims.demo_text import demo_sentences, noun_similarities
 from pellucid.claims.evidence import Estimate, Evidence, Figure, exact_values
 from pellucid.claims.rules import Rule, at_most
 from pellucid.claims.texts import load_texts
