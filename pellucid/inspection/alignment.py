@@ -77,14 +77,26 @@ def alignment(look: RecordedRun, heads: Sequence[tuple[int, int]] | None = None)
     chosen = tuple(look.inspected.alignment_heads if heads is None else heads)
     blocks = len(look.stack("decoder").blocks)
     if "cross_attention" not in look.stack("decoder").sublayers:
-        raise UserError("a language model has no cross-attention", where="alignment")
+        raise UserError(
+            "a language model has no cross-attention",
+            where="alignment",
+            hint="Look at a translator.",
+        )
     layers = sorted({layer for layer, _ in chosen}) or list(range(blocks))
     if not all(0 <= layer < blocks for layer in layers):
-        raise UserError(f"the decoder has {pluralize(blocks, 'layer')}, got heads {chosen}", where="heads")
+        raise UserError(
+            f"the decoder has {pluralize(blocks, 'layer')}, got heads {chosen}",
+            where="heads",
+            hint="Pass heads as (layer, head) pairs, counted from 0.",
+        )
     weights = dict(zip(layers, look.require(*(f"decoder.{n}.cross_attention.weights" for n in layers)), strict=True))
     count = len(weights[layers[0]])
     if not all(0 <= head < count for _, head in chosen):
-        raise UserError(f"a layer has {pluralize(count, 'head')}, got heads {chosen}", where="heads")
+        raise UserError(
+            f"a layer has {pluralize(count, 'head')}, got heads {chosen}",
+            where="heads",
+            hint="Pass heads as (layer, head) pairs, counted from 0.",
+        )
     rows = [weights[layer].values[head] for layer, head in chosen] or [w.values.mean(0) for w in weights.values()]
     values = numpy.mean(rows, axis=0)[: len(look.next_tokens)]
     axes = (
@@ -110,7 +122,11 @@ def head_errors(translator: Translator, pairs: Sequence[AlignedPair]) -> HeadErr
         UserError: for no pairs, or words that do not stand in their sentence.
     """
     if not pairs:
-        raise UserError("there are no pairs to measure heads on", where="pairs")
+        raise UserError(
+            "there are no pairs to measure heads on",
+            where="pairs",
+            hint="Pass at least one sentence pair with its alignment.",
+        )
     shape = (len(list(translator.model.decoder_blocks())), translator.model.config.n_heads)
     predicted: dict[tuple[int, ...] | str, list[set[tuple[int, int]]]] = {}
     for pair in pairs:
@@ -149,7 +165,11 @@ def word_spans(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
     for word in words:
         start = text.find(word, at)
         if start < 0:
-            raise UserError(f"the word {word!r} does not stand in {text!r} after the one before it", where="words")
+            raise UserError(
+                f"the word {word!r} does not stand in {text!r} after the one before it",
+                where="words",
+                hint="List the words in the order in which they occur in the sentence.",
+            )
         at = start + len(word)
         spans.append((start, at))
     return spans

@@ -102,7 +102,11 @@ def keys_for_mass(look: RecordedRun, attention: str, mass: float = 0.9) -> Label
         mass: the share, above 0, up to 1.
     """
     if not 0 < mass <= 1:
-        raise UserError(f"mass is a share of the weight, above 0 and up to 1; got {mass:g}", where="mass")
+        raise UserError(
+            f"mass is a share of the weight, above 0 and up to 1; got {mass:g}",
+            where="mass",
+            hint="Pass a share such as 0.9.",
+        )
     (weights,) = look.require(f"{attention}.weights")
     summed = numpy.sort(weights.values.astype(numpy.float64), axis=-1)[..., ::-1].cumsum(-1)
     # Rounding must not ask for one key more: a row sums to 1 only to a few times 1e-7.
@@ -143,4 +147,8 @@ def _place(look: RecordedRun, attention: str, query: int, key: int) -> None:
     for name, place, side in (("query", query, where.query_side), ("key", key, where.key_side)):
         count = len(look.tokens_on(side))
         if not -count <= place < count:
-            raise UserError(f"{name} {place} is not among the {count} tokens of the {side}", where=name)
+            raise UserError(
+                f"{name} {place} is not among the {count} tokens of the {side}",
+                where=name,
+                hint="Count tokens from 0, or from the end with negative numbers.",
+            )

@@ -182,4 +182,8 @@ def _cached(look: RecordedRun) -> float:
 def _not_edited(look: RecordedRun) -> None:
     """Leave out what an edit is meant to break."""
     if look.edits:
-        raise UserError("the look was edited", where="look")
+        raise UserError(
+            "the look was edited",
+            where="look",
+            hint="Check the look without edits.",
+        )

@@ -45,6 +45,7 @@ class Effect:
             raise UserError(
                 f"{name} is {list(ours.shape)} before and {list(theirs.shape)} after: the texts have different lengths",
                 where=name,
+                hint="Compare texts with equal numbers of tokens.",
             )
         return replace(theirs, values=theirs.values - ours.values, meaning=f"after − before: {theirs.meaning}")
 

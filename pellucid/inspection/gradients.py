@@ -54,7 +54,11 @@ def gradients(look: RecordedRun) -> Gradients:
     given = look.input
     ids = torch.tensor(look.encoded.next_tokens, device=next(model.parameters()).device)
     if not len(ids):
-        raise UserError("a text of one token leaves nothing to predict", where="look")
+        raise UserError(
+            "a text of one token leaves nothing to predict",
+            where="look",
+            hint="Give a text of at least two tokens.",
+        )
     weights = dict(model.named_parameters())
     frozen = [name for name, weight in weights.items() if not weight.requires_grad]
     with torch.enable_grad():

@@ -127,7 +127,11 @@ class LabelledArray:
             if isinstance(place, str):
                 labels = self.axes[dimension].labels
                 if place not in labels:
-                    raise UserError(f"nothing on axis {name} of {self.name} is called {place!r}", where=name)
+                    raise UserError(
+                        f"nothing on axis {name} of {self.name} is called {place!r}",
+                        where=name,
+                        hint=f"The labels are {', '.join(labels[:20])}.",
+                    )
                 place = labels.index(place)
             index[dimension] = place
         return self[tuple(index)]

@@ -65,7 +65,11 @@ def look_at_language_model(
     """
     texts = texts_of(text)
     if not texts:
-        raise UserError("there is no text to look at", where="look")
+        raise UserError(
+            "there is no text to look at",
+            where="look",
+            hint="Pass at least one text.",
+        )
     rows = [read(model, one, tokens) for one in texts]
     inspected = inspected_model(model)
     recording = record(model.model, ModelInput([], [encoded.target for encoded in rows]), what)
@@ -102,7 +106,11 @@ def read(model: LanguageModel, text: str, tokens: int = 0) -> EncodedText:
         UserError: if there is nothing to read, or the text is longer than what is left of learned positions.
     """
     if not isinstance(text, str):
-        raise UserError("expected a text or a list of texts", where="look")
+        raise UserError(
+            "expected a text or a list of texts",
+            where="look",
+            hint="Pass one text as a string; look() takes a list.",
+        )
     ids = model.prompt_ids(text)
     if tokens:
         ids = [*ids, *(token.id for token in model.generate(text, tokens=tokens, temperature=0.0).tokens)]

@@ -45,7 +45,7 @@ def encodings(model: nn.Module, count: int, stack_name: str = "decoder") -> Labe
         raise UserError(
             "the model adds no position codes to its embeddings",
             where=stack_name,
-            hint="rotary_angles shows what rotary positions turn, alibi_slopes what ALiBi adds to scores.",
+            hint="Use rotary_angles for rotary positions, and alibi_slopes for ALiBi.",
         )
     device = next(model.parameters()).device
     values = module(torch.arange(count, device=device), count).detach().double().cpu().numpy()
@@ -152,7 +152,11 @@ def rotary_angles(model: nn.Module, count: int) -> LabelledArray:
             values = (torch.arange(count, dtype=torch.float64)[:, None] * turns).numpy()
             axes = (numbered_axis("position", count), numbered_axis("pair", len(turns)))
             return LabelledArray("rotary_angles", values, axes, "radians", "angle that a pair is turned by")
-    raise UserError("the model has no rotary positions", where="positions")
+    raise UserError(
+        "the model has no rotary positions",
+        where="positions",
+        hint="Choose a model with rotary positions, or look at its scores by offset.",
+    )
 
 
 def alibi_slopes(model: nn.Module) -> LabelledArray:
@@ -167,7 +171,11 @@ def alibi_slopes(model: nn.Module) -> LabelledArray:
             return LabelledArray(
                 "alibi_slopes", values, (numbered_axis("heads", len(values)),), "nats", "slope of a head"
             )
-    raise UserError("the model has no linear biases (ALiBi)", where="positions")
+    raise UserError(
+        "the model has no linear biases (ALiBi)",
+        where="positions",
+        hint="Choose a model that was trained with model.positions alibi.",
+    )
 
 
 def _sinusoidal(model: nn.Module, stack_name: str) -> SinusoidalEncoding:
@@ -175,7 +183,11 @@ def _sinusoidal(model: nn.Module, stack_name: str) -> SinusoidalEncoding:
     if isinstance(module, SinusoidalEncoding):
         return module
     kind = "its codes are learned" if isinstance(module, LearnedEncoding) else "it adds no codes"
-    raise UserError(f"frequencies and M_k are of sinusoidal codes, and {kind}", where=stack_name)
+    raise UserError(
+        f"frequencies and M_k are of sinusoidal codes, and {kind}",
+        where=stack_name,
+        hint="Choose a model that was trained with model.positions sinusoidal.",
+    )
 
 
 def _pairs(name: str, values: Array, meaning: str) -> LabelledArray:

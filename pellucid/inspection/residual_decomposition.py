@@ -61,7 +61,11 @@ def decompose_residual(look: RecordedRun, stack: str = "decoder", layers: int | 
     place = look.stack(stack)
     layers = len(place.blocks) if layers is None else layers
     if not 0 <= layers <= len(place.blocks):
-        raise UserError(f"the {stack} has {len(place.blocks)} layers, got {layers}", where="layers")
+        raise UserError(
+            f"the {stack} has {len(place.blocks)} layers, got {layers}",
+            where="layers",
+            hint="Count the layers from the first; all of them by default.",
+        )
     end = f"{stack}.{layers}.residual.input" if layers < len(place.blocks) else f"{stack}.{layers - 1}.residual.output"
     (stream,) = look.require(end)
     found: dict[str, Tensor] = {place.token_tap: look.tensor(place.token_tap)}
@@ -95,11 +99,19 @@ def direct_logit_attribution(look: RecordedRun, token: int | None = None, other:
     rows = output_weight(look.model).detach()
     for number in (token, other):
         if number is not None and not 0 <= number < len(rows):
-            raise UserError(f"id {number} is not in the vocabulary of {len(rows)} ids", where="token")
+            raise UserError(
+                f"id {number} is not in the vocabulary of {len(rows)} ids",
+                where="token",
+                hint="Pass an id of the model's tokenizer.",
+            )
     given = decompose_residual(look, "decoder")
     count = given.stream.shape[0] if token is not None else len(look.encoded.next_tokens)
     if not count:
-        raise UserError("nothing follows this text, so name a token", where="token")
+        raise UserError(
+            "nothing follows this text, so name a token",
+            where="token",
+            hint="Pass token, the id of the token to explain.",
+        )
     ids = list(look.encoded.next_tokens) if token is None else [token] * count
     vectors = rows[ids].double().cpu() - (0 if other is None else rows[other].double().cpu())
     norm = freeze_norm(look.stack("decoder").norm, torch.from_numpy(given.stream.values))

@@ -69,7 +69,11 @@ def decompose_scores(look: RecordedRun, attention: str) -> ScoreDecomposition:
         note = "ALiBi: score = q · k / √d_head − slope · |query − key|"
         return ScoreDecomposition(_labelled(scores, {"content": content, "bias": bias}), scores, note)
     if reason := _undefined(look, where):
-        raise UserError(f"the scores of {attention} have no split into content and position: {reason}", where=attention)
+        raise UserError(
+            f"the scores of {attention} have no split into content and position: {reason}",
+            where=attention,
+            hint="Look at the first layer of a model that adds encodings, or at one with ALiBi.",
+        )
     content, position = _content_and_position(look, where)
     module = where.module
     queries = _projected(module.query, module.query_norm, content, position, module.n_heads)
@@ -133,10 +137,16 @@ def scores_by_offset(
     where = look.attention(attention)
     rotary = where.module.rotate
     if WITHOUT_POSITIONS in look.edits:
-        raise UserError("positions were taken away: no score depends on distance", where=attention)
+        raise UserError(
+            "positions were taken away: no score depends on distance",
+            where=attention,
+            hint="Look at the run without this edit.",
+        )
     if not isinstance(rotary, Rotary):
         raise UserError(
-            f"{attention} has no rotary positions: its scores are no function of the distance alone", where=attention
+            f"{attention} has no rotary positions: its scores are no function of the distance alone",
+            where=attention,
+            hint="Choose a model that was trained with model.positions rope.",
         )
     q, k = look.tensor(f"{attention}.query")[:, query], look.tensor(f"{attention}.key")[:, key]
     k = k.repeat_interleave(len(q) // len(k), dim=0)

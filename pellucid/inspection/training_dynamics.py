@@ -71,7 +71,11 @@ def look_across_checkpoints(
     select_taps(asked.model, what)
     is_translator = "source_tokenizer" in vars(asked)
     if target is not None and not is_translator:
-        raise UserError("only translators have a target", where="target")
+        raise UserError(
+            "only translators have a target",
+            where="target",
+            hint="Leave target out.",
+        )
     given = {} if target is None else {"target": target}
     encoded: EncodedText = asked.look(text, what=["logits"], **given).encoded
     if is_translator:

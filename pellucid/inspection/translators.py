@@ -88,9 +88,17 @@ def look_at_translator(
     texts = texts_of(text)
     targets = [target] * len(texts) if target is None or isinstance(target, str) else list(target)
     if len(targets) != len(texts):
-        raise UserError(f"{pluralize(len(texts), 'text')}, but {pluralize(len(targets), 'target')}", where="look")
+        raise UserError(
+            f"{pluralize(len(texts), 'text')}, but {pluralize(len(targets), 'target')}",
+            where="look",
+            hint="Pass one target for each text.",
+        )
     if not texts:
-        raise UserError("there is no text to look at", where="look")
+        raise UserError(
+            "there is no text to look at",
+            where="look",
+            hint="Pass at least one text.",
+        )
     rows = [read(translator, one, theirs, prefix) for one, theirs in zip(texts, targets, strict=True)]
     inspected = inspected_model(translator)
     recording = record(translator.model, ModelInput([w.source for w in rows], [w.target for w in rows]), what)
@@ -106,7 +114,11 @@ def texts_of(text: str | Sequence[str]) -> list[str]:
         UserError: for what is no text.
     """
     if not isinstance(text, str) and not isinstance(text, Iterable):
-        raise UserError(f"expected a text or a list of texts, got {text!r}", where="look")
+        raise UserError(
+            f"expected a text or a list of texts, got {text!r}",
+            where="look",
+            hint="Pass a string, or a list of strings.",
+        )
     return [text] if isinstance(text, str) else list(text)
 
 
@@ -159,7 +171,11 @@ def read_source(translator: Translator, text: str) -> Source:
         UserError: if the text has no tokens.
     """
     if not isinstance(text, str):
-        raise UserError("expected a text or a list of texts", where="look")
+        raise UserError(
+            "expected a text or a list of texts",
+            where="look",
+            hint="Pass a string, or a list of strings.",
+        )
     parts = translator.text_splitter(translator.config).split(text).parts
     if not any(part.ids for part in parts):
         raise UserError("there is nothing to translate in the text", where="look", hint="Give it a word at least.")

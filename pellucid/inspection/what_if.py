@@ -169,16 +169,26 @@ class WhatIf:
         """
         place = self._place(name, position)
         if not isinstance(other, Look | LabelledArray):
-            raise UserError(f"expected a look at another text, got {other!r}", where="patch", hint="model.look(TEXT)")
+            raise UserError(
+                f"expected a look at another text, got {other!r}", where="patch", hint="Pass model.look(TEXT)."
+            )
         array = other if isinstance(other, LabelledArray) else other[name]
         values = torch.from_numpy(numpy.ascontiguousarray(array.values))
         if from_position is not None and position is None:
-            raise UserError("from_position needs position: where the state goes", where="patch")
+            raise UserError(
+                "from_position needs position: where the state goes",
+                where="patch",
+                hint="Pass position, where the state goes.",
+            )
         source = place if from_position is None else from_position
         if source is not None:
             if values.ndim < 2 or not -values.shape[-2] <= source < values.shape[-2]:
                 there = values.shape[-2] if values.ndim > 1 else 0
-                raise UserError(f"{name} of the other text has no position {source}: {there} there", where="patch")
+                raise UserError(
+                    f"{name} of the other text has no position {source}: {there} there",
+                    where="patch",
+                    hint="Pass a from_position of the other text.",
+                )
             values = values[..., source : source % values.shape[-2] + 1, :]
 
         def carried(_: str, x: Tensor, strict: bool = True) -> Tensor:
@@ -213,7 +223,11 @@ class WhatIf:
             head: of one head; all of them unless given.
         """
         if not value > 0:
-            raise UserError(f"a temperature is above 0, got {value:g}", where="temperature")
+            raise UserError(
+                f"a temperature is above 0, got {value:g}",
+                where="temperature",
+                hint="Pass a number such as 0.5 or 2.",
+            )
         self._known_heads(attention, [] if head is None else [head])
 
         def softened(_: str, scores: Tensor) -> Tensor:
@@ -289,7 +303,9 @@ class WhatIf:
         for head in heads:
             if not -count <= head < count:
                 raise UserError(
-                    f"{attention} has {pluralize(count, 'head')}, counted from 0; got {head}", where=attention
+                    f"{attention} has {pluralize(count, 'head')}, counted from 0; got {head}",
+                    where=attention,
+                    hint=f"Pass a head from 0 to {count - 1}.",
                 )
 
     def _known(self, name: str) -> None:
@@ -310,7 +326,9 @@ class WhatIf:
         ids = self.source if side == "source" else self.target
         if not -len(ids) <= position < len(ids):
             raise UserError(
-                f"the {side} has {pluralize(len(ids), 'token')}, counted from 0; got {position}", where=side
+                f"the {side} has {pluralize(len(ids), 'token')}, counted from 0; got {position}",
+                where=side,
+                hint="Pass a position of this text, from 0, or from the end with negative numbers.",
             )
         return side, position % len(ids)
 
@@ -325,7 +343,11 @@ class WhatIf:
         tokenizer = self._tokenizer(side)
         if isinstance(token, int):
             if not 0 <= token < tokenizer.vocab_size:
-                raise UserError(f"id {token} is not in the vocabulary of {tokenizer.vocab_size} ids", where="token")
+                raise UserError(
+                    f"id {token} is not in the vocabulary of {tokenizer.vocab_size} ids",
+                    where="token",
+                    hint="Pass an id of the model's tokenizer, or the token as text.",
+                )
             return token
         ids = tokenizer.encode(token)
         if len(ids) == 1:

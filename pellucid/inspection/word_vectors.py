@@ -37,7 +37,11 @@ def look_at_word_vectors(vectors: "WordVectors", words: str | Sequence[str]) -> 
     """
     named = words.split() if isinstance(words, str) else list(words)
     if not named:
-        raise UserError("there are no words to look at", where="look")
+        raise UserError(
+            "there are no words to look at",
+            where="look",
+            hint="Pass at least one word.",
+        )
     rows = vectors.rows(named)
     text = words if isinstance(words, str) else " ".join(named)
     tokens, at = [], 0
@@ -182,7 +186,11 @@ def _cosines(look: WordLook) -> _Made:
 
 def _scores(look: WordLook) -> _Made:
     if "scores" not in look:
-        raise UserError("the other matrix of the training was not kept: there are no scores", where="--view")
+        raise UserError(
+            "the other matrix of the training was not kept: there are no scores",
+            where="--view",
+            hint="Train again and keep the output vectors, or choose another view.",
+        )
     scores = look["scores"]
     reading = "A row is a word in the middle of a window, a column one beside it; above 0: more often than noise."
     return reading, (scores, look["probabilities"]), lambda: heat_map(scores), None

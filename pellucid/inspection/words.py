@@ -56,7 +56,11 @@ def embedding_neighbours(
     """
     rows = find_stack(inspected.model, stack_name).embedding.weight.detach().double().cpu()
     if not 0 <= token < len(rows):
-        raise UserError(f"id {token} is not in the vocabulary of {len(rows)} ids", where="token")
+        raise UserError(
+            f"id {token} is not in the vocabulary of {len(rows)} ids",
+            where="token",
+            hint="Pass an id of the model's tokenizer.",
+        )
     rows = torch.nn.functional.normalize(rows, dim=-1)
     cosines = rows @ rows[token]
     cosines[token] = -torch.inf
@@ -119,7 +123,11 @@ def state_neighbours(
     """
     places = occurrences(look_at, [text], word)
     if not places:
-        raise UserError(f"the word {word!r} does not stand in {text!r}", where="word")
+        raise UserError(
+            f"the word {word!r} does not stand in {text!r}",
+            where="word",
+            hint="Choose a word of the text, written as it is there.",
+        )
     own = _direction(places[0].states[layer])
     found = []
     for sentence, words in corpus.items():
@@ -163,7 +171,9 @@ def senses(look_at: LookAt, word: str, sentences: Mapping[str, Sequence[str]], s
     if len(places) < 2 or any(len(found) < 2 for found in places.values()):
         counts = ", ".join(f"{sense} {pluralize(len(found), 'place')}" for sense, found in places.items())
         raise UserError(
-            f"two senses with two places of {word!r} each are needed; there are: {counts or 'none'}", where="sentences"
+            f"two senses with two places of {word!r} each are needed; there are: {counts or 'none'}",
+            where="sentences",
+            hint="Give at least two sentences for each of two senses.",
         )
     states = numpy.stack([one.states for found in places.values() for one in found], axis=1)  # [layer place d_model]
     which = numpy.repeat(numpy.arange(len(places)), [len(found) for found in places.values()])
@@ -229,7 +239,11 @@ def _direction(x: Array) -> Array:
 
 def _starts(text: str, word: str) -> list[int]:
     if not word:
-        raise UserError("there is no word to look for", where="word")
+        raise UserError(
+            "there is no word to look for",
+            where="word",
+            hint="Pass the word to look for.",
+        )
     starts, at = [], text.find(word)
     while at >= 0:
         starts.append(at)

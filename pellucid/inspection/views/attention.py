@@ -27,7 +27,11 @@ def attention_view(request: ViewRequest, stack: str, part: str) -> View:
     look = request.look
     found = [one for one in attentions(look.model) if (one.stack, one.sublayer) == (stack, part)]
     if not found:
-        raise UserError(f"the model has no {part.replace('_', '-')} in its {stack}", where="--view")
+        raise UserError(
+            f"the model has no {part.replace('_', '-')} in its {stack}",
+            where="--view",
+            hint="Run `pellucid look --list` to see the views and the models that they suit.",
+        )
     layer = chosen_layer(request, len(found))
     name = found[layer].name
     weights, scores = look.require(f"{name}.weights", f"{name}.scores")

@@ -286,7 +286,9 @@ def save_chart(chart: Chart, path: str | Path, *, dark: bool = False) -> None:
         write_bytes(path, vl_convert.vegalite_to_png({"background": "white", **spec}, theme=theme, scale=2))
     else:
         raise UsageError(
-            f"expected a file name that ends in .html, .png, .svg or .json, got {path.name}", where=str(path)
+            f"expected a file name that ends in .html, .png, .svg or .json, got {path.name}",
+            where=str(path),
+            hint="Choose one of these suffixes.",
         )
 
 

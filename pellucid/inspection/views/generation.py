@@ -74,7 +74,11 @@ def forcing_view(request: ViewRequest) -> View:
 def over_training_view(request: ViewRequest) -> View:
     """Make the view."""
     if request.folder is None:
-        raise UserError("a view over training needs the model's folder", where="--view")
+        raise UserError(
+            "a view over training needs the model's folder",
+            where="--view",
+            hint="Pass folder, the folder of the model with its checkpoints.",
+        )
     look = request.look
     if look.edits:
         raise UserError("checkpoints are looked at without changes", where="--view", hint="Leave the changes out.")

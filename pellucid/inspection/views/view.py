@@ -111,7 +111,11 @@ def chosen_layer(request: ViewRequest, count: int) -> int:
     """Return the layer that is asked for, the last unless told."""
     layer = count - 1 if request.layer is None else request.layer
     if not 0 <= layer < count:
-        raise UsageError(f"there are {count} layers, counted from 0; got {layer}", where="--layer")
+        raise UsageError(
+            f"there are {count} layers, counted from 0; got {layer}",
+            where="--layer",
+            hint=f"Pass a layer from 0 to {count - 1}.",
+        )
     return layer
 
 
@@ -119,14 +123,22 @@ def chosen_head(request: ViewRequest, count: int) -> int:
     """Return the head that is asked for, the first unless told."""
     head = request.head or 0
     if not 0 <= head < count:
-        raise UsageError(f"there are {count} heads, counted from 0; got {head}", where="--head")
+        raise UsageError(
+            f"there are {count} heads, counted from 0; got {head}",
+            where="--head",
+            hint=f"Pass a head from 0 to {count - 1}.",
+        )
     return head
 
 
 def require_translator(request: ViewRequest) -> Any:
     """Return the translator that the look is at; for views that let it write."""
     if not request.look.source:
-        raise UserError("this view is of a translator: a language model has nothing to translate", where="--view")
+        raise UserError(
+            "this view is of a translator: a language model has nothing to translate",
+            where="--view",
+            hint="Choose another view: `pellucid look --list` lists them.",
+        )
     if request.look.edits:
         raise UserError(
             "this view is of what the model writes without changes", where="--view", hint="Leave the changes out."
@@ -134,6 +146,6 @@ def require_translator(request: ViewRequest) -> Any:
     if request.model is None:
         raise UserError(
             "this view lets the model write, and a look has only the numbers", where="--view",
-            hint="pellucid look has it; in Python view_of(Asked(look, model=model), NAME).chart().",
+            hint="Use `pellucid look`, or in Python view_of(ViewRequest(look, model=model), NAME).",
         )  # fmt: skip
     return request.model
