@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pellucid.loading import load
     from pellucid.training.train_lm import train_lm
     from pellucid.training.train_translator import train_translator
-    from pellucid.word_vectors.vectors import WordVectors
+    from pellucid.vectors import WordVectors
 
 __all__ = [
     "Generation",
@@ -35,7 +35,7 @@ __getattr__, __dir__ = lazy_names(
         "Generation": "generation.generated_text",
         "Translation": "generation.translation",
         "UserError": "errors",
-        "WordVectors": "word_vectors.vectors",
+        "WordVectors": "vectors",
         "load": "loading",
         "train_lm": "training.train_lm",
         "train_translator": "training.train_translator",

@@ -2,8 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
-__all__ = ["ShapeError", "UsageError", "UserError", "did_you_mean"]
+if TYPE_CHECKING:
+    from pydantic import BaseModel, ValidationError
+
+__all__ = ["ShapeError", "UsageError", "UserError", "did_you_mean", "invalid_setting"]
 
 
 class UserError(Exception):
@@ -60,3 +64,22 @@ def did_you_mean(name: str, known: Iterable[str], otherwise: str | None = None, 
     if close := get_close_matches(name, names, 1):
         return f"Did you mean {template.replace('{}', close[0])}?"
     return f"There are {', '.join(names)}." if otherwise is None else otherwise
+
+
+def invalid_setting(error: "ValidationError", model: "type[BaseModel]", where: str = "") -> UsageError:
+    """Convert pydantic's first complaint about a setting to an error: `window: input should be …, got 0`.
+
+    Args:
+        error: what validating the settings raised.
+        model: the settings; the description of the field becomes the hint.
+        where: the file or flag the settings come from; the field's name unless given.
+    """
+    first = error.errors()[0]
+    name = ".".join(map(str, first["loc"]))
+    what = first["msg"].removeprefix("Value error, ")
+    what = what[:1].lower() + what[1:]
+    if not name:
+        return UsageError(what, where=where or "settings", hint="Change one of these settings.")
+    field = model.model_fields.get(name)
+    about = field.description if field is not None and field.description else f"Check the value of {name}."
+    return UsageError(f"{name}: {what}, got {first['input']!r}", where=where or name, hint=about)

@@ -32,7 +32,7 @@ def load(path: str | Path, *, device: str = "auto", precision: str = "auto") -> 
         from pellucid.language_model import LanguageModel
 
         return LanguageModel.load(path, device=device, precision=precision)
-    from pellucid.word_vectors.vectors import WordVectors
+    from pellucid.vectors import WordVectors
 
     if device not in ("auto", "cpu") or precision not in ("auto", "float32"):
         raise UsageError(

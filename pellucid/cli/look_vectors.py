@@ -16,7 +16,7 @@ def show_words(folder: Path, text: str, picture: PictureFlags, check: bool, as_j
         if value is not None:
             raise UsageError("word vectors have no layers and no heads", where=name, hint=f"Leave {name} out.")
     picture.reject_unknown_format()
-    from pellucid.word_vectors.vectors import WordVectors
+    from pellucid.vectors import WordVectors
 
     seen = WordVectors.load(folder).look(text)
     if check:

@@ -1,4 +1,4 @@
-"""`pellucid vectors`: ask word vectors, and turn one form of their files into another."""
+"""`pellucid vectors`: query word vectors and convert their files."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from cyclopts import Parameter
 
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_FLAGS, Flags
-from pellucid.cli.vector_files import DEFAULT_FILE, FileOptions, Form, check_output, escape_field, open_vectors
+from pellucid.cli.vector_files import DEFAULT_FILE, FileOptions, Form, check_output, escape_field, open_vectors, split_pair
 from pellucid.errors import UsageError
 
 if TYPE_CHECKING:
-    from pellucid.word_vectors import Neighbour, WordVectors
+    from pellucid.word_vectors import KeyedVectors, Neighbour
 
-__all__ = ["SearchOptions", "align", "analogy", "axis", "bias", "convert", "odd_one_out", "similar"]
+__all__ = ["SearchOptions", "analogy", "axis", "bias", "convert", "drift", "odd_one_out", "similar"]
 
 _Json = Annotated[bool, Parameter(name="--json", negative="")]
 _Switch = Annotated[bool, Parameter(negative="")]
@@ -27,16 +27,16 @@ _Words = Annotated[list[str] | None, Parameter(negative="", consume_multiple=Tru
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class SearchOptions:
-    """Which words may be the answer."""
+    """Which words can be answers."""
 
     number: Annotated[int, Parameter(name=["--number", "-n"])] = 10
-    """How many answers."""
+    """Number of answers."""
 
     restrict: int | None = None
-    """Look among the most frequent words only, so many."""
+    """Search only this many of the most frequent words."""
 
     include_query: _Switch = False
-    """Let words of the question be answers, too."""
+    """Allow the query words as answers."""
 
 
 DEFAULT_SEARCH = SearchOptions()
@@ -52,21 +52,23 @@ def similar(
     file: FileOptions = DEFAULT_FILE,
     flags: Flags = DEFAULT_FLAGS,
 ) -> None:
-    """Find the words of highest cosine with each word given: a line an answer, word and cosine.
+    """Find the words with the highest cosine to each word given.
 
-    For several words, the word asked about stands first in the line.
+    Prints one line per answer: word and cosine. With several words, each line starts with the query word.
 
     Args:
         vectors: Folder or file of word vectors.
-        words: Words to ask about.
-        together: Ask about the mean of all words instead of each.
-        as_json: Print one JSON object: for each word (or for all, joined by spaces) a list of word and score.
+        words: Query words.
+        together: Query the mean of all words instead of each word.
+        as_json: Print one JSON object: for each query a list of words and scores.
     """
     if not words:
-        raise UsageError("no word was given", where="pellucid vectors similar")
-    asked = open_vectors(vectors, file)
+        raise UsageError(
+            "no word given", where="pellucid vectors similar", hint="Name one or more words after the vectors."
+        )
+    opened = open_vectors(vectors, file)
     queries: list[str | Sequence[str]] = [list(words)] if together else list(words)
-    found = asked.similar_batch(
+    found = opened.similar_batch(
         queries, search.number, exclude_query=not search.include_query, restrict=search.restrict
     )
     names = [" ".join(words)] if together else list(words)
@@ -90,18 +92,27 @@ def analogy(
     file: FileOptions = DEFAULT_FILE,
     flags: Flags = DEFAULT_FLAGS,
 ) -> None:
-    """Find the word that is to C as B is to A, as in `analogy vectors man king woman`: a line an answer, best first.
+    """Solve an analogy: a is to b as c is to which word?
+
+    For example `pellucid vectors analogy VECTORS man king woman`. Prints one line per answer, best first.
 
     Args:
         vectors: Folder or file of word vectors.
-        a: The word that b belongs to: man.
-        b: What belongs to a: king.
-        c: The word whose counterpart is sought: woman.
-        method: How a word is scored: 3CosAdd is the cosine with b − a + c, 3CosMul weighs the three by ratio.
+        a: First word of the given pair: man.
+        b: Second word of the given pair: king.
+        c: First word of the pair to complete: woman.
+        method: Scoring formula: 3CosAdd is the cosine with b − a + c, 3CosMul compares the three cosines by ratio.
         as_json: Print one JSON object: question, method, answers (word and score).
     """
-    found = open_vectors(vectors, file).analogy(
-        a, b, c, search.number, method=method, exclude_query=not search.include_query, restrict=search.restrict
+    from pellucid.word_vectors.analogies import solve_analogies
+
+    (found,) = solve_analogies(
+        open_vectors(vectors, file),
+        [(a, b, c)],
+        search.number,
+        method=method,
+        exclude_query=not search.include_query,
+        restrict=search.restrict,
     )
     if as_json:
         console.data_json({"question": [a, b, c], "method": method, "answers": _records(found)})
@@ -117,11 +128,13 @@ def odd_one_out(
     file: FileOptions = DEFAULT_FILE,
     flags: Flags = DEFAULT_FLAGS,
 ) -> None:
-    """Find the word that does not belong: a line a word, the odd one first, with its cosine with the mean of all.
+    """Find the word that does not belong.
+
+    Prints one line per word, the odd one first: word and cosine to the mean of all.
 
     Args:
         vectors: Folder or file of word vectors.
-        words: Three words or more.
+        words: Three or more words.
         as_json: Print one JSON object: odd, words (word and score, the odd one first).
     """
     from pellucid.word_vectors.analogies import rank_by_agreement
@@ -144,27 +157,30 @@ def axis(
     file: FileOptions = DEFAULT_FILE,
     flags: Flags = DEFAULT_FLAGS,
 ) -> None:
-    """Place words on the axis between two groups, as in `axis vectors nurse soldier --left man he --right woman she`.
+    """Place words on the axis between two groups of words.
 
-    A line a word, from left to right, with its cosine with the axis: negative to the left. Without words, those
-    furthest to both sides.
+    For example `pellucid vectors axis VECTORS nurse soldier --left man he --right woman she`. Prints one line per word,
+    from left to right: word and cosine with the axis, negative to the left. Without words, prints the words furthest to
+    both sides.
 
     Args:
         vectors: Folder or file of word vectors.
         words: Words to place.
-        left: Words of the left end.
-        right: Words of the right end.
+        left: Words at the left end.
+        right: Words at the right end.
         as_json: Print one JSON object: left, right, positions (word and score), from left to right.
     """
     if not left or not right:
         raise UsageError(
-            "an axis has two ends", where="pellucid vectors axis", hint="Give words to --left and --right."
+            "an axis needs two ends", where="pellucid vectors axis", hint="Pass words to --left and --right."
         )
-    between = open_vectors(vectors, file).axis(left, right)
+    from pellucid.word_vectors.axes import build_axis
+
+    built = build_axis(open_vectors(vectors, file), left, right)
     if words:
-        found = between.positions(words)
+        found = built.positions(words)
     else:
-        ends = between.extremes(search.number, exclude_query=not search.include_query, restrict=search.restrict)
+        ends = built.extremes(search.number, exclude_query=not search.include_query, restrict=search.restrict)
         found = [*ends[0], *ends[1][::-1]]
     if as_json:
         console.data_json({"left": left, "right": right, "positions": _records(found)})
@@ -189,45 +205,55 @@ def bias(
     file: FileOptions = DEFAULT_FILE,
     flags: Flags = DEFAULT_FLAGS,
 ) -> None:
-    """Test whether words lean: WEAT for --x --y --a --b, RIPA for words and --pairs.
+    """Measure bias: WEAT with --x --y --a --b, RIPA with words and --pairs.
 
-    WEAT tells whether the words x lie nearer to a than to b, compared with the words y: effect size (−2 to 2) and p by
-    permutation. RIPA scores words along what pairs such as man:woman differ in, positive to the pairs' first words.
+    WEAT tests whether the words x are closer to a than to b, compared with the words y: effect size (−2 to 2) and p from
+    a permutation test. RIPA scores words along the relation of pairs such as man:woman, positive towards the pairs'
+    first words.
 
     Args:
         vectors: Folder or file of word vectors.
         words: Words to score along the pairs (RIPA).
-        x: First group of target words, as rose tulip.
-        y: Second group of target words, as wasp flea.
-        a: First group of attribute words, as love peace.
-        b: Second group of attribute words, as hatred war.
-        pairs: Pairs that give the relation, as man:woman he:she.
-        skip_unknown: Go on without words of WEAT's groups that are not in the vocabulary, and name them.
-        permutations: Splits that p counts, drawn by the seed if there are more.
-        seed: Seed of the draws.
-        as_json: Print one JSON object with weat or ripa in it.
+        x: First group of target words, such as rose tulip.
+        y: Second group of target words, such as wasp flea.
+        a: First group of attribute words, such as love peace.
+        b: Second group of attribute words, such as hatred war.
+        pairs: Pairs that define the relation, such as man:woman he:she.
+        skip_unknown: Ignore words of WEAT's groups that are not in the vocabulary, with a warning.
+        permutations: Number of splits in the permutation test; all splits are used if there are fewer.
+        seed: Seed of the sampled splits.
+        as_json: Print one JSON object with the key weat or ripa.
     """
+    where = "pellucid vectors bias"
     groups = (x, y, a, b)
     if pairs is None and any(group is None for group in groups):
         raise UsageError(
-            "give four groups of words, --x --y --a --b (WEAT), or words and --pairs (RIPA)",
-            where="pellucid vectors bias",
+            "neither WEAT nor RIPA is specified",
+            where=where,
+            hint="Pass four groups of words, --x --y --a --b (WEAT), or words and --pairs (RIPA).",
         )
     if pairs is not None:
         if any(group is not None for group in groups):
-            raise UsageError("--pairs does not go with --x --y --a --b", where="pellucid vectors bias")
+            raise UsageError(
+                "--pairs cannot be combined with --x --y --a --b", where=where, hint="Run WEAT and RIPA separately."
+            )
         if not words:
-            raise UsageError("no word to score was given", where="pellucid vectors bias")
+            raise UsageError("no words to score", where=where, hint="Name words after the vectors.")
         _ripa(open_vectors(vectors, file), words, pairs, as_json)
         return
     if words:
-        raise UsageError(f"unexpected word {words[0]}", where="pellucid vectors bias", hint="WEAT takes groups only.")
-    first, second, one, other = (group or [] for group in groups)
-    found = open_vectors(vectors, file).weat(
-        first, second, one, other, permutations=permutations, seed=seed, skip_unknown=skip_unknown
+        raise UsageError(f"unexpected word {words[0]}", where=where, hint="WEAT takes groups only.")
+    from pellucid.word_vectors.bias import weat
+
+    found = weat(
+        open_vectors(vectors, file),
+        *(group or [] for group in groups),
+        permutations=permutations,
+        seed=seed,
+        skip_unknown=skip_unknown,
     )
     if found.skipped:
-        console.warn(f"not in the vocabulary, left out: {', '.join(found.skipped)}")
+        console.warn(f"ignored, not in the vocabulary: {', '.join(found.skipped)}")
     if as_json:
         console.data_json({"weat": found.as_dict()})
         return
@@ -237,7 +263,7 @@ def bias(
     _show(found.scores)
 
 
-def align(
+def drift(
     before: Path,
     after: Path,
     /,
@@ -251,42 +277,46 @@ def align(
     file: FileOptions = DEFAULT_FILE,
     flags: Flags = DEFAULT_FLAGS,
 ) -> None:
-    """Turn one space onto another, as of two decades, and say which words have moved: word, change, p.
+    """Measure how far words have moved between two sets of vectors, such as those of two decades.
 
-    Change is 1 − cosine after the turn (orthogonal Procrustes); p is the share of words about as frequent whose noise
-    would have moved the word as far. The words of smallest p come first: those that moved least like their peers. Where
-    thousands of words are looked at, some have a small p by chance: of n words about n · p have one below p.
+    Rotates the earlier space onto the later one (orthogonal Procrustes) and prints one line per word: word, change and p.
+    Change is 1 − cosine after the rotation; p is the share of words of similar frequency whose noise would have moved
+    the word at least as far. The words with the smallest p come first. Among thousands of words some have a small p by
+    chance: of n words about n · p have one below p.
 
     Args:
         before: Folder or file of the earlier vectors.
         after: Folder or file of the later vectors.
-        words: Words to ask about; those of smallest p unless given.
-        number: How many words are shown.
-        anchors: A text file with the words to fit the turn on, one a line; all shared words unless given.
-        peers: How many words, about as frequent, are compared with each other.
-        output: Folder or file for the earlier vectors, turned; its form is that of its ending, as in `convert`.
-        overwrite: Replace word vectors that stand in the output folder, or the file.
-        as_json: Print one JSON object: shared, anchors, peers, mean_change, moved (word, change, p_value).
+        words: Words to report; those with the smallest p by default.
+        number: Number of words to report.
+        anchors: A text file of words to fit the rotation on, one per line; all shared words by default.
+        peers: Number of words of similar frequency that are compared with each other.
+        output: Folder or file for the rotated earlier vectors; the format follows from the suffix, as in `convert`.
+        overwrite: Replace existing word vectors in the output folder, or the file.
+        as_json: Print one JSON object: shared, anchors, peers, mean_change, words (word, change, p_value).
     """
+    from pellucid.word_vectors.drift import measure_drift
+    from pellucid.word_vectors.files import write_vectors
+
     if number < 1:
-        raise UsageError(f"expected a number of words from 1 on, got {number}", where="--number")
+        raise UsageError(f"expected a positive number of words, got {number}", where="--number", hint="20 is the default.")
     form = None if output is None else check_output(output, None, overwrite)
     earlier, later = open_vectors(before, file), open_vectors(after, file)
     with console.progress("Aligning"):
-        found = earlier.align(later, anchors=None if anchors is None else _words_of(anchors), peers=peers)
-    moved = [found.moved(word) for word in words] if words else found.most_drifted(number)
+        found = measure_drift(earlier, later, anchors=None if anchors is None else _read_words(anchors), peers=peers)
+    reported = [found.of(word) for word in words] if words else found.most_drifted(number)
     count = len(found.words)
     console.log(
-        f"{count:,} shared words, mean change {found.change.mean():.3f}; by chance alone about {count / 1000:,.1f} of "
-        "them would have a p below 0.001"
+        f"{count:,} shared words, mean change {found.change.mean():.3f}; by chance about {count / 1000:,.1f} of them have "
+        "p below 0.001"
     )
     if output is not None:
-        found.turn(earlier).save(output, form)
+        write_vectors(found.rotate(earlier), output, form)
     if as_json:
-        console.data_json({**found.as_dict(0), "moved": [one._asdict() for one in moved]})
+        console.data_json({**found.as_dict(0), "words": [one._asdict() for one in reported]})
         return
     console.log("word, change, p:")
-    for one in moved:
+    for one in reported:
         console.data(f"{escape_field(one.word)}\t{one.change:.4f}\t{one.p_value:.4g}")
 
 
@@ -302,24 +332,25 @@ def convert(
     file: FileOptions = DEFAULT_FILE,
     flags: Flags = DEFAULT_FLAGS,
 ) -> None:
-    r"""Turn one form of word vectors into another.
+    r"""Convert word vectors to another file format.
 
     Args:
         vectors: Folder or file of word vectors.
-        output: Folder for the native form, a file for the others; packed if its name ends in .gz, .xz or .zst.
-        to: The form to write: native is a folder that opens at once and holds any word, counts and output vectors. By
-            the output's ending unless given: .txt is word2vec-text, .bin word2vec-binary, .vec fasttext, anything else
-            native.
-        to_float16: Write two bytes a number (word2vec-binary; not for gensim).
-        escape: Write spaces and line ends in words as \s, \n …, where the form cannot hold them.
-        overwrite: Replace word vectors that stand in the output folder, or the file.
+        output: Folder for the native format, file for the others; compressed if its name ends in .gz, .xz or .zst.
+        to: Format to write. native is a folder that opens instantly and holds any word, counts and output vectors. By
+            default from the suffix: .txt is word2vec-text, .bin word2vec-binary, .vec fasttext, anything else native.
+        to_float16: Write float16 numbers (word2vec-binary; gensim cannot read them).
+        escape: Write spaces and line breaks in words as \s, \n …, where the format cannot hold them.
+        overwrite: Replace existing word vectors in the output folder, or the file.
     """
+    from pellucid.word_vectors.files import write_vectors
+
     form = check_output(output, to, overwrite)
     read = open_vectors(vectors, file)
     if to_float16 and form == "word2vec-binary":
-        console.warn("two bytes a number: Pellucid reads it, gensim and word2vec do not")
+        console.warn("gensim and word2vec cannot read float16 files; Pellucid can")
     with console.progress("Writing"):
-        read.save(output, form, float16=to_float16, escape=escape)
+        write_vectors(read, output, form, float16=to_float16, escape=escape)
     left_out = [
         name
         for name, value in (
@@ -334,12 +365,11 @@ def convert(
     console.log(f"{output}: {len(read):,} words, {read.dim} numbers each")
 
 
-def _ripa(vectors: WordVectors, words: Sequence[str], pairs: Sequence[str], as_json: bool) -> None:
-    split = [tuple(pair.split(":")) for pair in pairs]
-    wrong = [":".join(pair) for pair in split if len(pair) != 2]
-    if wrong:
-        raise UsageError(f"expected a pair such as man:woman, got {wrong[0]}", where="--pairs")
-    found = vectors.ripa(words, [(one, other) for one, other in split])
+def _ripa(vectors: KeyedVectors, words: Sequence[str], pairs: Sequence[str], as_json: bool) -> None:
+    from pellucid.word_vectors.bias import ripa
+
+    split = [split_pair(pair) for pair in pairs]
+    found = ripa(vectors, words, split)
     if as_json:
         console.data_json({"ripa": found.as_dict()})
         return
@@ -348,7 +378,7 @@ def _ripa(vectors: WordVectors, words: Sequence[str], pairs: Sequence[str], as_j
     _show(found.scores)
 
 
-def _words_of(file: Path) -> list[str]:
+def _read_words(file: Path) -> list[str]:
     from pellucid.corpus.text_files import read_lines
 
     words = [line.decode("utf-8", errors="replace").removeprefix("\ufeff").strip() for _, line in read_lines(file)]

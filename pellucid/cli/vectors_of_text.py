@@ -18,7 +18,7 @@ from pellucid.errors import UsageError, UserError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pellucid.word_vectors import WordVectors
+    from pellucid.vectors import WordVectors
 
 __all__ = ["neighbours", "stability", "vector_map"]
 

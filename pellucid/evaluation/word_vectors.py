@@ -20,7 +20,7 @@ from pellucid.corpus.text_files import read_lines
 from pellucid.errors import UserError
 from pellucid.word_vectors.analogies import METHODS, Method
 from pellucid.word_vectors.neighbours import ROUNDING, search
-from pellucid.word_vectors.vectors import WordVectors
+from pellucid.word_vectors.keyed_vectors import KeyedVectors
 
 __all__ = [
     "AnalogyScores",
@@ -136,7 +136,7 @@ class SimilarityScore(NamedTuple):
 
 
 def analogy_accuracy(
-    vectors: WordVectors,
+    vectors: KeyedVectors,
     file: str | Path,
     *,
     restrict: int | None = 30_000,
@@ -182,7 +182,7 @@ def analogy_accuracy(
     return AnalogyScores(tuple(sections), restrict, method)
 
 
-def similarity_correlation(vectors: WordVectors, file: str | Path, *, ignore_case: bool = True) -> SimilarityScore:
+def similarity_correlation(vectors: KeyedVectors, file: str | Path, *, ignore_case: bool = True) -> SimilarityScore:
     """Correlate cosines with a file of judgements, two words and a score a line.
 
     Columns are separated by tabs, else commas, else spaces; lines that begin with `#` are left out. The score is the
@@ -246,7 +246,7 @@ def _ranks(values: ArrayLike) -> NDArray[numpy.float64]:
     return ranks
 
 
-def _rows_by_word(vectors: WordVectors, restrict: int | None, ignore_case: bool) -> dict[str, int]:
+def _rows_by_word(vectors: KeyedVectors, restrict: int | None, ignore_case: bool) -> dict[str, int]:
     """Return the rows of the words that are searched, of those that differ in capitals the most frequent one."""
     limit, allowed = vectors.most_frequent(restrict)
     rows = numpy.arange(len(vectors))[:limit] if allowed is None else numpy.flatnonzero(allowed)
@@ -261,7 +261,7 @@ def _rows_by_word(vectors: WordVectors, restrict: int | None, ignore_case: bool)
 
 
 def _queries(
-    vectors: WordVectors, rows: NDArray[numpy.int64], method: Method
+    vectors: KeyedVectors, rows: NDArray[numpy.int64], method: Method
 ) -> tuple[Sequence[NDArray[numpy.float64]], NDArray[numpy.bool_]]:
     """Return the directions of each question that has some, [directions d], and which these are."""
     wide = vectors.input_vectors[rows[:, :3]].astype(numpy.float64)

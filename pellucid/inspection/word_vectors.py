@@ -17,7 +17,7 @@ from pellucid.inspection.views.view import View, ViewTable
 from pellucid.storage.files import write_text
 
 if TYPE_CHECKING:
-    from pellucid.word_vectors.vectors import WordVectors
+    from pellucid.word_vectors.keyed_vectors import KeyedVectors
 
 __all__ = ["VECTOR_VIEWS", "WordLook", "look_at_word_vectors"]
 
@@ -25,7 +25,7 @@ NEAREST = 5
 ROUNDING = 1e-5  # of a cosine or, relative to its size, of a dot product of float32 rows
 
 
-def look_at_word_vectors(vectors: "WordVectors", words: str | Sequence[str]) -> "WordLook":
+def look_at_word_vectors(vectors: "KeyedVectors", words: str | Sequence[str]) -> "WordLook":
     """Return the numbers of some words.
 
     Args:
@@ -65,7 +65,7 @@ class WordLook:
             output, nats) and `probabilities` [centre context]: of a pair being a true one, as negative sampling has it.
     """
 
-    vectors: "WordVectors"
+    vectors: "KeyedVectors"
     text: str
     tokens: tuple[Token, ...]
     arrays: dict[str, LabelledArray]
@@ -155,7 +155,7 @@ class WordLook:
 _Made = tuple[str, tuple[LabelledArray, ...], Callable[[], Chart], ViewTable | None]
 
 
-def _numbers(vectors: "WordVectors", words: tuple[str, ...], rows: list[int]) -> dict[str, LabelledArray]:
+def _numbers(vectors: "KeyedVectors", words: tuple[str, ...], rows: list[int]) -> dict[str, LabelledArray]:
     axis, width = Axis("word", words), numbered_axis("d_model", vectors.dim)
     mine = vectors.input_vectors[rows]
     wide = mine.astype(numpy.float64)

@@ -23,7 +23,7 @@ from pellucid.storage.model_folder import read_json, write_json
 from pellucid.tokenizers.tokenizer import SPECIAL_IDS, Tokenizer
 from pellucid.tokenizers.tokenizer_pair import TokenizerPair
 from pellucid.word_vectors.segmenters import piece_to_word
-from pellucid.word_vectors.vectors import WordVectors
+from pellucid.word_vectors.keyed_vectors import KeyedVectors
 
 __all__ = [
     "Coverage",
@@ -80,7 +80,7 @@ class Coverage:
         )
 
 
-def load_vectors(path: str | Path, d_model: int) -> WordVectors:
+def load_vectors(path: str | Path, d_model: int) -> KeyedVectors:
     """Load the vectors to initialise rows from.
 
     Raises:
@@ -95,11 +95,11 @@ def load_vectors(path: str | Path, d_model: int) -> WordVectors:
             where=f"--model.embeddings {path}",
             hint=f"Train vectors with `-d {d_model}`, or set --model.d_model {vectors.dim} (n_heads must divide it).",
         )
-    _ = vectors.search_index  # rejects vectors that are not finite
+    vectors.check_finite()
     return vectors
 
 
-def match_pieces(tokenizer: Tokenizer, vectors: WordVectors) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64]]:
+def match_pieces(tokenizer: Tokenizer, vectors: KeyedVectors) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64]]:
     """Find the ids of the pieces that have a vector, and the rows of these vectors."""
     ids, rows = [], []
     for number in range(SPECIAL_IDS, tokenizer.vocab_size):
@@ -114,7 +114,7 @@ def match_pieces(tokenizer: Tokenizer, vectors: WordVectors) -> tuple[NDArray[nu
 
 
 def init_embeddings(
-    embeddings: Sequence[EmbeddingMatrix], vectors: WordVectors, folder: Path, log: Callable[[str], None]
+    embeddings: Sequence[EmbeddingMatrix], vectors: KeyedVectors, folder: Path, log: Callable[[str], None]
 ) -> None:
     """Initialise the rows of matching pieces from the vectors, and record which these are.
 

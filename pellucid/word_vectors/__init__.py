@@ -1,23 +1,28 @@
-"""Word vectors: training them, files of them, and what they can be asked."""
+"""Word vectors: data and search, training, files, and analyses that are functions of them.
+
+`pellucid.WordVectors` is what a user holds; its methods call the functions here.
+"""
 
 from typing import TYPE_CHECKING
 
 from pellucid.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from pellucid.word_vectors.axes import Axis
-    from pellucid.word_vectors.bias import RipaScores, WeatResult
-    from pellucid.word_vectors.concordance import ConcordanceLine, NeighbourInText
+    from pellucid.word_vectors.analogies import rank_by_agreement, solve_analogies
+    from pellucid.word_vectors.axes import Axis, build_axis
+    from pellucid.word_vectors.bias import RipaScores, WeatResult, ripa, weat
+    from pellucid.word_vectors.concordance import ConcordanceLine, NeighbourInText, find_neighbours_in_text
     from pellucid.word_vectors.config import VectorsConfig
-    from pellucid.word_vectors.drift import Drift, WordDrift
+    from pellucid.word_vectors.drift import Drift, WordDrift, measure_drift
     from pellucid.word_vectors.encoded_text import EncodedText, encode_text
-    from pellucid.word_vectors.files import FileProblem, Format, LoadReport
+    from pellucid.word_vectors.files import FileProblem, Format, LoadReport, read_vectors, write_vectors
+    from pellucid.word_vectors.keyed_vectors import KeyedVectors, UnknownWordError
     from pellucid.word_vectors.neighbours import Neighbour
     from pellucid.word_vectors.phrases import Phrase, Phrases, find_phrases
-    from pellucid.word_vectors.stability import BootstrapInterval, Stability, StableNeighbour
+    from pellucid.word_vectors.stability import BootstrapInterval, Stability, StableNeighbour, measure_stability
+    from pellucid.word_vectors.train_vectors import train_vectors
     from pellucid.word_vectors.training import VectorsStep, VectorsTraining
     from pellucid.word_vectors.vector_map import VectorMap, build_map, render_map
-    from pellucid.word_vectors.vectors import UnknownWordError, VectorFileWarning, WordVectors
     from pellucid.word_vectors.vocabulary import Vocabulary
 
 __all__ = [
@@ -28,6 +33,7 @@ __all__ = [
     "EncodedText",
     "FileProblem",
     "Format",
+    "KeyedVectors",
     "LoadReport",
     "Neighbour",
     "NeighbourInText",
@@ -37,7 +43,6 @@ __all__ = [
     "Stability",
     "StableNeighbour",
     "UnknownWordError",
-    "VectorFileWarning",
     "VectorMap",
     "VectorsConfig",
     "VectorsStep",
@@ -45,44 +50,64 @@ __all__ = [
     "Vocabulary",
     "WeatResult",
     "WordDrift",
-    "WordVectors",
+    "build_axis",
     "build_map",
     "encode_text",
+    "find_neighbours_in_text",
     "find_phrases",
+    "measure_drift",
+    "measure_stability",
+    "rank_by_agreement",
+    "read_vectors",
     "render_map",
+    "ripa",
+    "solve_analogies",
+    "train_vectors",
+    "weat",
+    "write_vectors",
 ]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "WeatResult": "bias",
         "Axis": "axes",
-        "EncodedText": "encoded_text",
-        "Format": "files",
         "BootstrapInterval": "stability",
+        "ConcordanceLine": "concordance",
+        "Drift": "drift",
+        "EncodedText": "encoded_text",
+        "FileProblem": "files",
+        "Format": "files",
+        "KeyedVectors": "keyed_vectors",
         "LoadReport": "files",
-        "WordDrift": "drift",
         "Neighbour": "neighbours",
         "NeighbourInText": "concordance",
-        "VectorFileWarning": "vectors",
-        "FileProblem": "files",
         "Phrase": "phrases",
         "Phrases": "phrases",
-        "ConcordanceLine": "concordance",
         "RipaScores": "bias",
         "Stability": "stability",
         "StableNeighbour": "stability",
-        "Drift": "drift",
-        "VectorsTraining": "training",
-        "UnknownWordError": "vectors",
+        "UnknownWordError": "keyed_vectors",
         "VectorMap": "vector_map",
         "VectorsConfig": "config",
         "VectorsStep": "training",
+        "VectorsTraining": "training",
         "Vocabulary": "vocabulary",
-        "WordVectors": "vectors",
+        "WeatResult": "bias",
+        "WordDrift": "drift",
+        "build_axis": "axes",
         "build_map": "vector_map",
         "encode_text": "encoded_text",
+        "find_neighbours_in_text": "concordance",
         "find_phrases": "phrases",
+        "measure_drift": "drift",
+        "measure_stability": "stability",
+        "rank_by_agreement": "analogies",
+        "read_vectors": "files",
         "render_map": "vector_map",
+        "ripa": "bias",
+        "solve_analogies": "analogies",
+        "train_vectors": "train_vectors",
+        "weat": "bias",
+        "write_vectors": "files",
     },
 )

@@ -1,21 +1,21 @@
-"""Do these words lean towards those? Two tests of association between groups of words.
+"""Bias of word vectors: two tests of association between groups of words, WEAT and RIPA.
 
-WEAT compares two groups of target words x and y by how much nearer they lie to the attribute words a than to b:
+WEAT compares two groups of target words x and y by how much closer they are to the attribute words a than to b:
 
     s(w)         mean over a of cos(w, a) − mean over b of cos(w, b)
     effect size  (mean of s over x − mean of s over y) / standard deviation of s over x and y together
-    p            how often a random split of x and y into groups of the same sizes differs at least as much, one-sided
+    p            share of the splits of x and y into groups of the same sizes that differ at least as much, one-sided
 
 RIPA measures each word along a relation, given by pairs such as (man, woman):
 
-    relation     the first principal component b of the pairs' differences, of length 1, pointing to the first words
-    score        ⟨w, b⟩, by the word's vector as it is, not scaled to length 1: it grows with the vector's length
+    relation     the first principal component b of the pairs' differences, a unit vector towards the first words
+    score        ⟨w, b⟩, with the word's vector not normalized: it grows with the vector's norm
 
 Source:
     Caliskan, Bryson & Narayanan 2017, p. 2 of the supplement; Ethayarajh, Duvenaud & Hirst 2019, def. 2 and 3.
 Differs from source:
-    p counts splits that differ as much, too (the source: more), so that it is never 0, and takes means where the source
-    takes sums, which is the same for groups of equal size; the standard deviation divides by n − 1.
+    p includes splits that differ equally (the source: only more), so that it is never 0, and uses means where the source
+    uses sums, which is the same for groups of equal size; the standard deviation divides by n − 1.
 """
 
 from __future__ import annotations
@@ -24,37 +24,35 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy
 from numpy.typing import NDArray
 
 from pellucid.errors import UserError
 from pellucid.randomness import generator
+from pellucid.word_vectors.keyed_vectors import KeyedVectors
 from pellucid.word_vectors.neighbours import Neighbour
-
-if TYPE_CHECKING:
-    from pellucid.word_vectors.vectors import WordVectors
 
 __all__ = ["RipaScores", "WeatResult", "ripa", "weat"]
 
 Floats = NDArray[numpy.float64]
 
-_DRAWN_AT_ONCE = 10_000
-_MOST_SPLITS = 1_000_000
+_BATCH = 10_000
+_MAX_SPLITS = 1_000_000
 
 
 @dataclass(frozen=True)
 class WeatResult:
-    """The outcome of WEAT.
+    """The result of WEAT.
 
     Attributes:
-        effect_size: −2 to 2; positive where x leans to a and y to b.
-        p_value: one-sided, for x leaning more to a than y does.
-        splits: how many splits of the words p was counted over.
-        exact: whether these were all there are; else they were drawn by the seed, and p is (hits + 1) / (splits + 1).
+        effect_size: −2 to 2; positive if x is associated with a and y with b.
+        p_value: one-sided, for x being closer to a than y is.
+        splits: number of splits in the permutation test.
+        exact: whether these are all possible splits; otherwise they were sampled, and p is (hits + 1) / (splits + 1).
         scores: s(w) of each word, x first.
-        skipped: words that are not in the vocabulary; empty unless they may be skipped.
+        skipped: words outside the vocabulary; empty unless `skip_unknown`.
     """
 
     effect_size: float
@@ -65,18 +63,18 @@ class WeatResult:
     skipped: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it for `--json`."""
+        """Convert to JSON types."""
         return {**vars(self), "scores": dict(self.scores), "skipped": list(self.skipped)}
 
 
 @dataclass(frozen=True, eq=False)
 class RipaScores:
-    """The outcome of RIPA.
+    """The result of RIPA.
 
     Attributes:
         scores: words with ⟨w, b⟩, highest first.
-        relation: b, float64 [d], of length 1.
-        explained: the share of the pairs' differences that lies along b, 0 to 1; 1 for a single pair.
+        relation: b, float64 [d], a unit vector.
+        explained: the share of the pairs' squared differences along b, 0 to 1; 1 for a single pair.
     """
 
     scores: tuple[Neighbour, ...]
@@ -84,12 +82,12 @@ class RipaScores:
     explained: float
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it for `--json`."""
+        """Convert to JSON types."""
         return {"scores": dict(self.scores), "explained": self.explained}
 
 
 def weat(
-    vectors: WordVectors,
+    vectors: KeyedVectors,
     x: Sequence[str],
     y: Sequence[str],
     a: Sequence[str],
@@ -99,22 +97,28 @@ def weat(
     seed: int = 1,
     skip_unknown: bool = False,
 ) -> WeatResult:
-    """Test whether the words x lie nearer to a than to b, compared with the words y.
+    """Test whether the words x are closer to a than to b, compared with the words y.
 
     Args:
-        permutations: if there are no more splits than this, p counts all of them, else it draws so many.
-        skip_unknown: go on without words that are not in the vocabulary, and name them in the result.
+        permutations: number of sampled splits; if there are no more possible splits than this, all are used.
+        skip_unknown: ignore words outside the vocabulary and list them in the result.
 
     Raises:
-        UnknownWordError: for a word outside the vocabulary, unless they may be skipped.
-        UserError: for an empty group, fewer than two words in x or y, a word in both x and y, or words x and y that
-            all lie alike.
+        UnknownWordError: for a word outside the vocabulary, unless `skip_unknown`.
+        UserError: for an empty group, fewer than two words in x or y, a word in both x and y, or equal scores for all
+            words of x and y.
     """
     if permutations < 1:
-        raise UserError(f"expected a number of permutations from 1 on, got {permutations}")
+        raise UserError(
+            f"expected at least one permutation, got {permutations}",
+            where="permutations",
+            hint="100,000 are plenty.",
+        )
     for name, words in (("x", x), ("y", y), ("a", a), ("b", b)):
         if isinstance(words, str):
-            raise UserError(f"expected a list of words for the group {name}, got one string", hint="Write [word, …].")
+            raise UserError(
+                f"expected a list of words for the group {name}, got one string", where=name, hint="Write [word, …]."
+            )
     groups = {name: list(dict.fromkeys(words)) for name, words in (("x", x), ("y", y), ("a", a), ("b", b))}
     skipped = tuple(dict.fromkeys(word for words in groups.values() for word in words if word not in vectors))
     if skip_unknown:
@@ -122,15 +126,23 @@ def weat(
     for name, words in groups.items():
         least = 2 if name in "xy" else 1
         if len(words) < least:
-            raise UserError(f"the group {name} has {len(words)} known words, expected at least {least}")
+            raise UserError(
+                f"the group {name} has {len(words)} known words, expected at least {least}",
+                where=name,
+                hint="Add words that are in the vocabulary.",
+            )
     if both := [word for word in groups["x"] if word in groups["y"]]:
-        raise UserError(f"{both[0]!r} stands in both x and y", hint="Leave it out of one.")
+        raise UserError(f"{both[0]!r} is in both x and y", where="y", hint="Remove it from one group.")
     units = {name: _units(vectors, words) for name, words in groups.items()}
     targets = numpy.concatenate([units["x"], units["y"]])
     s = (targets @ units["a"].T).mean(axis=1) - (targets @ units["b"].T).mean(axis=1)
     spread = float(s.std(ddof=1))
     if not spread > 1e-12:
-        raise UserError("all words of x and y lie alike between a and b: there is nothing to compare")
+        raise UserError(
+            "all words of x and y have equal scores: there is nothing to compare",
+            where="x, y",
+            hint="Choose other words.",
+        )
     n = len(groups["x"])
     difference = float(s[:n].mean() - s[n:].mean())
     p_value, splits, exact = _p_value(s, n, permutations, seed)
@@ -139,28 +151,38 @@ def weat(
     return WeatResult(difference / spread, p_value, splits, exact, scores, skipped)
 
 
-def ripa(vectors: WordVectors, words: Sequence[str], pairs: Sequence[tuple[str, str]]) -> RipaScores:
-    """Score words along the relation that the pairs have in common; positive leans to the pairs' first words.
+def ripa(vectors: KeyedVectors, words: Sequence[str], pairs: Sequence[tuple[str, str]]) -> RipaScores:
+    """Score words along the relation that the pairs have in common; positive is towards the pairs' first words.
 
     Raises:
         UnknownWordError: for a word outside the vocabulary.
-        UserError: without pairs, or with pairs of equal vectors, which have no relation.
+        UserError: without pairs, or if the words of each pair have equal vectors.
     """
     if not len(pairs):
-        raise UserError("expected pairs of words for the relation, got none", hint='Give some as ("man", "woman").')
+        raise UserError(
+            "expected pairs of words for the relation, got none",
+            where="pairs",
+            hint='Pass a list: [("man", "woman"), …].',
+        )
     given: Sequence[Any] = pairs
     for pair in given:
         if isinstance(pair, str) or len(pair) != 2:
-            raise UserError(f"expected pairs of words, got {pair!r}", hint='Give a list: [("man", "woman"), …].')
+            raise UserError(
+                f"expected pairs of words, got {pair!r}", where="pairs", hint='Pass a list: [("man", "woman"), …].'
+            )
     words = [words] if isinstance(words, str) else words
     firsts, seconds = ([pair[side] for pair in pairs] for side in (0, 1))
     matrix = vectors.input_vectors
     differences = matrix[vectors.rows(firsts)].astype(numpy.float64) - matrix[vectors.rows(seconds)]
     _, sizes, components = numpy.linalg.svd(differences, full_matrices=False)
     if not sizes[0] > 0:
-        raise UserError("the words of the pairs have equal vectors: there is no relation between them")
+        raise UserError(
+            "the words of each pair have equal vectors: there is no relation between them",
+            where="pairs",
+            hint="Choose pairs of words with different vectors.",
+        )
     relation = components[0]
-    # A principal component has no sign of its own: let most of the pairs agree with it.
+    # The sign of a principal component is arbitrary: make it agree with the pairs.
     relation = relation * (1.0 if float((differences @ relation).sum()) >= 0 else -1.0)
     found = matrix[vectors.rows(words)].astype(numpy.float64) @ relation
     order = numpy.argsort(-found, kind="stable")
@@ -168,27 +190,31 @@ def ripa(vectors: WordVectors, words: Sequence[str], pairs: Sequence[tuple[str, 
     return RipaScores(tuple(Neighbour(words[i], float(found[i])) for i in order), relation, explained)
 
 
-def _units(vectors: WordVectors, words: Sequence[str]) -> Floats:
-    vectors.rows(words)  # all that are unknown in one message
+def _units(vectors: KeyedVectors, words: Sequence[str]) -> Floats:
+    vectors.rows(words)  # names all unknown words in one error
     return numpy.stack([vectors.unit_vector(word) for word in words])
 
 
 def _p_value(s: Floats, n: int, permutations: int, seed: int) -> tuple[float, int, bool]:
-    """Return p, how many splits it was counted over, and whether these were all.
+    """Compute p, the number of splits used, and whether these are all possible ones.
 
-    The means of a split follow from the sum of its first group alone, so that sums are compared.
+    Comparing the sums of the first group is enough: they determine the means of both groups.
     """
-    if permutations > _MOST_SPLITS:
-        raise UserError(f"expected at most {_MOST_SPLITS:,} splits, got {permutations:,}", hint="100,000 are plenty.")
-    at_least = s[:n].sum() - 1e-9 * numpy.abs(s).sum()  # equal sums in another order may differ by a rounding
+    if permutations > _MAX_SPLITS:
+        raise UserError(
+            f"expected at most {_MAX_SPLITS:,} permutations, got {permutations:,}",
+            where="permutations",
+            hint="100,000 are plenty.",
+        )
+    at_least = s[:n].sum() - 1e-9 * numpy.abs(s).sum()  # sums of the same numbers in another order differ by rounding
     splits = math.comb(len(s), n)
     if splits <= permutations:
         chosen = numpy.fromiter((i for split in combinations(range(len(s)), n) for i in split), numpy.int64)
         sums = s[chosen.reshape(splits, n)].sum(axis=1)
         return float((sums >= at_least).mean()), splits, True
     draw, hits = generator(seed, "weat"), 0
-    for start in range(0, permutations, _DRAWN_AT_ONCE):
-        rows = min(_DRAWN_AT_ONCE, permutations - start)
+    for start in range(0, permutations, _BATCH):
+        rows = min(_BATCH, permutations - start)
         shuffled = draw.permuted(numpy.broadcast_to(s, (rows, len(s))), axis=1)
         hits += int((shuffled[:, :n].sum(axis=1) >= at_least).sum())
     return (hits + 1) / (permutations + 1), permutations, False

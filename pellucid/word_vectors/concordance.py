@@ -1,4 +1,4 @@
-"""Where words stand in a text: from a neighbour back to the sentences that made it one."""
+"""Concordance of neighbours: the sentences of a text in which a word's neighbours occur."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Any, NamedTuple
 from pellucid.corpus.text_files import read_lines
 from pellucid.errors import UserError
 from pellucid.word_vectors.encoded_text import TextSource, source_files
+from pellucid.word_vectors.keyed_vectors import KeyedVectors
 from pellucid.word_vectors.segmenters import SEGMENTERS, load_segmenter
-from pellucid.word_vectors.vectors import WordVectors
 
-__all__ = ["ConcordanceLine", "NeighbourInText", "find_concordance", "find_neighbours_in_text"]
+__all__ = ["Concordance", "ConcordanceLine", "NeighbourInText", "find_concordances", "find_neighbours_in_text"]
 
 
 class ConcordanceLine(NamedTuple):
-    """A sentence of the text.
+    """A sentence in which a word occurs.
 
     Attributes:
-        file: where it stands; None for sentences that came from no file.
-        line: its line, or its number among the sentences, from 1.
+        file: the file it is in; None if the text was passed as sentences.
+        line: its line in the file, or its number among the sentences, from 1.
         text: the sentence.
-        shared: whether the word that was asked about stands in it, too.
+        shared: whether it also contains the query word.
     """
 
     file: str | None
@@ -32,36 +32,37 @@ class ConcordanceLine(NamedTuple):
     shared: bool
 
 
-@dataclass(frozen=True)
-class NeighbourInText:
-    """A neighbour, and where it stands.
+class Concordance(NamedTuple):
+    """The occurrences of a word in a text.
 
     Attributes:
-        word, score: as of a search.
-        places: some sentences with it, those first that hold the word asked about, too.
-        sentences: how many sentences have it.
-        shared: how many of them hold the word asked about.
+        examples: some of its sentences, first those that also contain the query word.
+        sentences: number of sentences that contain it.
+        shared: number of sentences that also contain the query word.
     """
 
-    word: str
-    score: float
-    places: tuple[ConcordanceLine, ...]
+    examples: tuple[ConcordanceLine, ...]
     sentences: int
     shared: int
 
 
-@dataclass
-class _Found:
-    """What has been found of one word so far."""
+@dataclass(frozen=True)
+class NeighbourInText:
+    """A neighbour with its score and its occurrences; see `Neighbour` and `Concordance`."""
 
-    shared: list[ConcordanceLine] = field(default_factory=list)
-    alone: list[ConcordanceLine] = field(default_factory=list)
-    sentences: int = 0
-    both: int = 0
+    word: str
+    score: float
+    examples: tuple[ConcordanceLine, ...]
+    sentences: int
+    shared: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Convert to JSON types."""
+        return {**vars(self), "examples": [line._asdict() for line in self.examples]}
 
 
 def find_neighbours_in_text(
-    vectors: WordVectors,
+    vectors: KeyedVectors,
     word: str,
     corpus: TextSource,
     n: int = 10,
@@ -71,75 +72,86 @@ def find_neighbours_in_text(
     lowercase: bool | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> list[NeighbourInText]:
-    """Return the `n` neighbours of a word, each with sentences of a text in which it stands.
+    """Find the `n` neighbours of a word, each with sentences of a text that contain it.
 
-    Words that are neighbours need not stand together: they stand alike. So places without the word are shown where
-    there are too few with it.
+    Neighbours need not occur together: they occur in similar contexts. So sentences without the query word fill up
+    where there are too few with it.
 
     Args:
         corpus: files or sentences.
-        examples: how many places each gets, at most.
-        tokenizer, lowercase: how lines come apart; as the vectors' metadata say of the training unless given.
-        on_progress: called with numbers of bytes, or of sentences, read since the last call.
+        examples: maximum number of sentences per neighbour.
+        tokenizer, lowercase: how lines are split into words; by default as in the training, according to the metadata.
+        on_progress: called with the number of bytes read since the last call.
 
     Raises:
         UserError: for a word outside the vocabulary, or a text that cannot be read.
     """
     if examples < 0:
-        raise UserError(f"expected a number of places from 0 on, got examples = {examples}")
+        raise UserError(
+            f"expected a number of examples, got {examples}", where="examples", hint="Pass 0 or a positive number."
+        )
     about = vectors.metadata.get("training")
     trained = about if isinstance(about, dict) else {}
     near = vectors.similar(word, n)
-    found = find_concordance(
+    found = find_concordances(
         [neighbour.word for neighbour in near],
         corpus,
-        beside=word,
+        query=word,
         examples=examples,
         tokenizer=tokenizer or trained.get("tokenizer", "whitespace"),
         lowercase=trained.get("lowercase", False) if lowercase is None else lowercase,
         on_progress=on_progress,
     )
-    return [
-        NeighbourInText(one.word, one.score, places, sentences, shared)
-        for one, (places, sentences, shared) in zip(near, found, strict=True)
-    ]
+    return [NeighbourInText(*neighbour, *concordance) for neighbour, concordance in zip(near, found, strict=True)]
 
 
-def find_concordance(
+def find_concordances(
     words: Sequence[str],
     corpus: TextSource,
     *,
-    beside: str,
+    query: str,
     examples: int = 3,
     tokenizer: str = "whitespace",
     lowercase: bool = False,
     on_progress: Callable[[int], None] | None = None,
-) -> list[tuple[tuple[ConcordanceLine, ...], int, int]]:
-    """Return for each word some sentences with it, how many there are, and how many hold `beside`, too.
+) -> list[Concordance]:
+    """Find the sentences that contain each word, and those that also contain the query word.
 
-    A phrase, new_york, stands also where its words stand one after another.
+    A phrase such as new_york also matches its words in sequence.
     """
-    found = {word: _Found() for word in words}
-    phrases = {word: parts for word in {*words, beside} if len(parts := word.split("_")) > 1 and all(parts)}
+    found = {word: _Occurrences() for word in words}
+    phrases = {word: parts for word in {*words, query} if len(parts := word.split("_")) > 1 and all(parts)}
     for file, number, sentence, text in _sentences(corpus, tokenizer, lowercase, list(found), on_progress):
         here = set(sentence)
-        here |= {phrase for phrase, parts in phrases.items() if here.issuperset(parts) and _holds(sentence, parts)}
+        here |= {phrase for phrase, parts in phrases.items() if here.issuperset(parts) and _contains(sentence, parts)}
+        shared = query in here
         for word in found.keys() & here:
-            own, shared = found[word], beside in here
-            own.sentences += 1
-            own.both += shared
-            places = own.shared if shared else own.alone
-            if len(places) < examples:
-                places.append(ConcordanceLine(file, number, text, shared))
-    return [
-        (tuple([*own.shared, *own.alone][:examples]), own.sentences, own.both)
-        for own in (found[word] for word in words)
-    ]
+            occurrences = found[word]
+            occurrences.sentences += 1
+            occurrences.shared += shared
+            lines = occurrences.with_query if shared else occurrences.without_query
+            if len(lines) < examples:
+                lines.append(ConcordanceLine(file, number, text, shared))
+    return [found[word].concordance(examples) for word in words]
 
 
-def _holds(sentence: Sequence[str], parts: list[str]) -> bool:
-    """Tell whether some words stand one after another in a sentence."""
-    return any(sentence[at : at + len(parts)] == parts for at in range(len(sentence) - len(parts) + 1))
+@dataclass
+class _Occurrences:
+    """The occurrences of a word so far."""
+
+    with_query: list[ConcordanceLine] = field(default_factory=list)
+    without_query: list[ConcordanceLine] = field(default_factory=list)
+    sentences: int = 0
+    shared: int = 0
+
+    def concordance(self, examples: int) -> Concordance:
+        lines = [*self.with_query, *self.without_query][:examples]
+        return Concordance(tuple(lines), self.sentences, self.shared)
+
+
+def _contains(sentence: Sequence[str], parts: list[str]) -> bool:
+    """Check whether a sentence contains some words in sequence."""
+    return any(sentence[i : i + len(parts)] == parts for i in range(len(sentence) - len(parts) + 1))
 
 
 def _sentences(
@@ -149,19 +161,23 @@ def _sentences(
     wanted: Sequence[str],
     on_progress: Callable[[int], None] | None,
 ) -> Iterator[tuple[str | None, int, list[str], str]]:
-    """Yield the sentences that may hold a wanted word: file, line, words, text."""
+    """Yield the sentences that may contain a wanted word: file, line, words, text."""
     files = source_files(corpus)
     if files is None:
         sentences: Iterable[Any] = corpus  # type: ignore[assignment]
         for number, given in enumerate(sentences, 1):
             if isinstance(given, str | Path):
-                raise UserError("a sentence is a string", hint="Split it into words: [line.split() for line in lines].")
+                raise UserError(
+                    "expected a sentence as a list of words, got a string",
+                    where=f"sentence {number}",
+                    hint="Split it into words: [line.split() for line in lines].",
+                )
             words = [word.lower() if lowercase else word for word in given]
             yield None, number, words, " ".join(words)
         return
-    cut = load_segmenter(tokenizer)
-    filtered = not lowercase and tokenizer in SEGMENTERS  # these leave the letters of a word as they are
-    sought = [(word.partition("_")[0] or word).encode("utf-8") for word in wanted]
+    segment = load_segmenter(tokenizer)
+    filtered = not lowercase and tokenizer in SEGMENTERS  # these keep the bytes of a word
+    prefixes = [(word.partition("_")[0] or word).encode("utf-8") for word in wanted]
     for path in files:
         read = 0
         for number, line in read_lines(path):
@@ -169,8 +185,8 @@ def _sentences(
             if on_progress is not None and read > 1 << 20:
                 on_progress(read)
                 read = 0
-            # Most lines hold none of the words, and bytes tell it without cutting the line.
-            if filtered and not any(word in line for word in sought):
+            # Most lines contain none of the words, which the bytes show without segmenting the line.
+            if filtered and not any(prefix in line for prefix in prefixes):
                 continue
             text = line.decode("utf-8", errors="replace").removeprefix("\ufeff")
-            yield str(path), number, cut(text.lower() if lowercase else text), text.strip()
+            yield str(path), number, segment(text.lower() if lowercase else text), text.strip()

@@ -1,16 +1,16 @@
-"""Words that stand together more often than chance: made one word each, new_york, before vectors are trained.
+"""Phrases: words that occur together more often than by chance, joined to one word (new_york) before training.
 
-Two scores of a pair a b, of its count and its words' counts:
+Two scores of a pair a b, from its count and its words' counts:
 
     original   (count(a b) − min_count) / count(a) / count(b) · vocab_size          threshold 10
     npmi       ln(p(a b) / (p(a) p(b))) / −ln p(a b)                                threshold 0.5
 
-NPMI runs from −1 (never together) to 1 (never apart) whatever the size of the text; p are shares of all words. Longer
-phrases come of a second pass over the text that the first has joined.
+NPMI ranges from −1 (never together) to 1 (always together) for any text size; p are shares of all words. Longer phrases
+result from a second pass over the joined text.
 
 Source:
     Mikolov et al. 2013 (Distributed Representations), eq. 6; Bouma 2009 for NPMI. Differs from source: the original
-    score is multiplied by the number of different words, as in word2phrase's successors, so that a threshold suits
+    score is multiplied by the number of distinct words, as in word2phrase's successors, so that a threshold suits
     texts of different sizes.
 """
 
@@ -28,17 +28,17 @@ import numpy
 from pellucid.errors import UserError
 from pellucid.word_vectors.encoded_text import EncodedText, TextSource, encode_text
 
-__all__ = ["Phrase", "Phrases", "find_phrases", "npmi", "original_score", "phrases_of"]
+__all__ = ["Phrase", "Phrases", "find_phrases", "find_phrases_in", "npmi", "original_score"]
 
 Score = Literal["npmi", "original"]
 _THRESHOLDS: dict[Score, float] = {"npmi": 0.5, "original": 10.0}
 
 
 class Phrase(NamedTuple):
-    """A pair of words that becomes one.
+    """A pair of words that is joined to one.
 
     Attributes:
-        together: how often they stand together.
+        together: number of times they occur together.
     """
 
     first: str
@@ -49,17 +49,17 @@ class Phrase(NamedTuple):
 
 @dataclass(frozen=True)
 class Phrases:
-    """The pairs that were found, best first; joins them in sentences."""
+    """The pairs found, best first."""
 
     found: tuple[Phrase, ...]
     joiner: str = "_"
 
-    def joined(self, sentences: Iterable[Iterable[str]]) -> Iterator[list[str]]:
-        """Yield sentences with phrases made one word each; from left to right, of two that overlap the first."""
+    def join(self, sentences: Iterable[Iterable[str]]) -> Iterator[list[str]]:
+        """Yield sentences with each phrase joined to one word, from left to right; overlapping pairs: the first."""
         pairs = {(phrase.first, phrase.second) for phrase in self.found}
         for sentence in sentences:
             words: list[str] = []
-            free = False  # whether the last word may begin a phrase
+            free = False  # whether the last word can start a phrase
             for word in sentence:
                 if free and (words[-1], word) in pairs:
                     words[-1] += self.joiner + word
@@ -81,25 +81,25 @@ def find_phrases(
     common: Sequence[str] = (),
     joiner: str = "_",
 ) -> Phrases:
-    """Return the pairs of neighbouring words whose score is above a threshold.
+    """Find the pairs of adjacent words whose score is above a threshold.
 
     Args:
         text: as for `WordVectors.train`.
         score: npmi or original.
-        threshold: 0.5 for npmi and 10 for original unless given; lower finds more.
-        min_count: pairs, and words, that are rarer count for nothing.
-        common: words that are part of no phrase, as "the".
-        joiner: what stands between the words of a phrase.
+        threshold: 0.5 for npmi and 10 for original by default; lower finds more.
+        min_count: rarer pairs and words are ignored.
+        common: words that are never part of a phrase, such as "the".
+        joiner: the string between the words of a phrase.
 
     Raises:
-        UserError: for a text without words, or a threshold that npmi cannot reach.
+        UserError: for a text without words, or a threshold outside the range of npmi.
     """
     with tempfile.TemporaryDirectory(prefix="pellucid-") as folder:
         encoded = encode_text(text, Path(folder), tokenizer=tokenizer, lowercase=lowercase, min_count=1)
-        return phrases_of(encoded, score=score, threshold=threshold, min_count=min_count, common=common, joiner=joiner)
+        return find_phrases_in(encoded, score=score, threshold=threshold, min_count=min_count, common=common, joiner=joiner)
 
 
-def phrases_of(
+def find_phrases_in(
     encoded: EncodedText,
     *,
     score: Score = "npmi",
@@ -108,17 +108,19 @@ def phrases_of(
     common: Sequence[str] = (),
     joiner: str = "_",
 ) -> Phrases:
-    """Return what `find_phrases` does, of a text that was encoded with all its words."""
+    """Find phrases in a text that was encoded with all its words; see `find_phrases`."""
     if score not in _THRESHOLDS:
-        raise UserError(f"unknown score {score!r} of phrases", hint="Use npmi or original.")
+        raise UserError(f"unknown phrase score {score!r}", where="phrase_score", hint="Use npmi or original.")
     least = _THRESHOLDS[score] if threshold is None else threshold
     if score == "npmi" and not -1 <= least <= 1:
-        raise UserError(f"npmi lies between −1 and 1, got the threshold {least}")
+        raise UserError(
+            f"expected a threshold from −1 to 1 for npmi, got {least}", where="phrase_threshold", hint="0.5 is the default."
+        )
     ids, vocab_size = encoded.ids.ids, len(encoded.words)
     inside = numpy.ones(max(0, len(ids) - 1), numpy.bool_)
     borders = encoded.ids.ends[:-1]
     borders = borders[(borders > 0) & (borders < len(ids))]
-    inside[borders - 1] = False  # a pair does not cross the end of a sentence
+    inside[borders - 1] = False  # a pair does not cross a sentence end
     kept = encoded.counts >= min_count
     kept[[n for n, word in enumerate(encoded.words) if word in set(common)]] = False
     inside &= kept[ids[:-1]] & kept[ids[1:]]
@@ -139,12 +141,12 @@ def phrases_of(
 
 
 def npmi(together: int, first: int, second: int, words: int) -> float:
-    """Return ln(p(a b) / (p(a) p(b))) / −ln p(a b), of counts among so many words."""
+    """Compute ln(p(a b) / (p(a) p(b))) / −ln p(a b) from counts in a text of `words` words."""
     if together == words:
         return 1.0
     return math.log(together * words / (first * second)) / -math.log(together / words)
 
 
 def original_score(together: int, first: int, second: int, vocab_size: int, min_count: int) -> float:
-    """Return (count(a b) − min_count) / count(a) / count(b) · vocab_size."""
+    """Compute (count(a b) − min_count) / count(a) / count(b) · vocab_size."""
     return (together - min_count) / first / second * vocab_size

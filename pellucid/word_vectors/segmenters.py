@@ -1,10 +1,10 @@
-"""How a line of text comes apart into words.
+"""Segmenters: how a line of text is split into words.
 
-whitespace   what stands between white space
-words        letters, digits and marks apart; scripts without spaces by the character (`corpus/words.py`)
-characters   every character but white space
+whitespace   at white space
+words        letters, digits and punctuation separately; scripts without spaces by character (`corpus/words.py`)
+characters   every character except white space
 rjieba       Chinese words by jieba's dictionary, without white space; needs the extra `zh`
-a file       tokenizer.json of a Pellucid model: the pieces that a translator sees, by their bytes where they are text
+a file       tokenizer.json of a Pellucid model: the pieces that the model sees, as text where they are text
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ Segmenter = Callable[[str], list[str]]
 
 
 def load_segmenter(name: str) -> Segmenter:
-    """Return the function that cuts a line, by its name or a tokenizer's file.
+    """Load the function that splits a line, by name or from a tokenizer.json.
 
     Raises:
-        UserError: for an unknown name, or a package that is not installed.
+        UserError: for an unknown name, or a missing package.
     """
     if name in SEGMENTERS:
         return SEGMENTERS[name]()
@@ -34,14 +34,14 @@ def load_segmenter(name: str) -> Segmenter:
     raise UserError(
         f"unknown tokenizer {name!r}",
         where="--tokenizer",
-        hint=f"Use {', '.join(SEGMENTERS)}, or the tokenizer.json of a model.",
+        hint=f"Use {', '.join(SEGMENTERS)}, or a model's tokenizer.json.",
     )
 
 
 def _is_file(name: str) -> bool:
     try:
         return Path(name).is_file()
-    except (OSError, ValueError):  # far too long, or with a NUL in it
+    except (OSError, ValueError):  # too long, or with a NUL
         return False
 
 
@@ -54,10 +54,10 @@ def _rjieba() -> Segmenter:
         import rjieba
     except ImportError as error:
         raise UserError(
-            "the tokenizer rjieba is not installed",
+            "the package rjieba is not installed",
             where="--tokenizer rjieba",
             hint="Install it, `pip install -c constraints.txt '.[zh]'` in the clone, "
-            "or take `--tokenizer words`, which cuts by the character.",
+            "or use `--tokenizer words`, which splits Chinese by character.",
         ) from error
     cut: Callable[[str], list[str]] = rjieba.cut
     return lambda text: [word for word in cut(text) if not word.isspace()]
@@ -71,7 +71,7 @@ def _pieces(path: Path) -> Segmenter:
 
 
 def piece_to_word(content: bytes) -> str:
-    """Return the word that stands for a tokenizer's piece: its text, or `<0xE7>` for a part of a character."""
+    """Name a tokenizer's piece as a word: its text, or `<0xE7>` for part of a character."""
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:

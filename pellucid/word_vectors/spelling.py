@@ -1,4 +1,4 @@
-"""The words of a vocabulary that are spelt most like one that is not in it."""
+"""Spelling suggestions for a word that is not in the vocabulary."""
 
 import unicodedata
 
@@ -9,17 +9,17 @@ from pellucid.word_vectors.vocabulary import Vocabulary
 
 __all__ = ["suggest_spellings"]
 
-_LONGEST = 64  # characters; nobody mistypes a longer word, they paste it
+_LONGEST = 64  # characters; longer words are pasted, not mistyped
 
 
 def suggest_spellings(vocabulary: Vocabulary, word: str, n: int = 3) -> list[str]:
-    """Return up to `n` words spelt like `word`, nearest first: other capitals or another Unicode form, then few edits.
+    """Suggest up to `n` similarly spelled words, best first: other case or Unicode normalization, then few edits.
 
-    An edit inserts, drops or replaces a character, or swaps two neighbours; at most a third of the characters, at
-    least one, may be edited. Of words equally near, the one in the earlier row, as a rule the more frequent one, wins.
+    An edit inserts, deletes or replaces a character, or swaps two adjacent ones; at most a third of the characters, but
+    at least one, may be edited. Ties go to the earlier row, usually the more frequent word.
 
     Source:
-        the optimal string alignment distance of Damerau 1964, over all words at once.
+        Damerau 1964, optimal string alignment distance, for all words at once.
     """
     found = [variant for variant in _variants(word) if variant in vocabulary]
     if 0 < len(word) <= _LONGEST and len(found) < n:
@@ -30,7 +30,7 @@ def suggest_spellings(vocabulary: Vocabulary, word: str, n: int = 3) -> list[str
 
 
 def _variants(word: str) -> list[str]:
-    """Return other ways to write the same word, each once."""
+    """List other spellings of the same word, each once."""
     forms = [word, *(unicodedata.normalize(form, word) for form in ("NFC", "NFKC", "NFD"))]
     forms += [form.strip() for form in forms]
     cased = [case(form) for form in forms for case in (str, str.lower, str.capitalize, str.title, str.upper)]
@@ -38,7 +38,7 @@ def _variants(word: str) -> list[str]:
 
 
 def _few_edits(vocabulary: Vocabulary, word: str, most: int, n: int) -> list[int]:
-    """Return the rows of the `n` words that are at most `most` edits away, nearest first, then by row."""
+    """Find the rows of the `n` words at most `most` edits away, fewest edits first, then by row."""
     before = numpy.concatenate([[0], numpy.cumsum((vocabulary.letters & 0xC0) != 0x80, dtype=numpy.int32)])
     lengths = before[vocabulary.ends] - before[numpy.concatenate([[0], vocabulary.ends[:-1] + 1])]  # characters
     rows = numpy.flatnonzero(numpy.abs(lengths - len(word)) <= most)
@@ -46,18 +46,18 @@ def _few_edits(vocabulary: Vocabulary, word: str, most: int, n: int) -> list[int
         return []
     distances = _distances(_characters(vocabulary, rows), word, most)
     order = numpy.argsort(distances, kind="stable")[:n]
-    return [int(rows[place]) for place in order if distances[place] <= most]
+    return [int(rows[i]) for i in order if distances[i] <= most]
 
 
 def _characters(vocabulary: Vocabulary, rows: NDArray[numpy.intp]) -> NDArray[numpy.int32]:
-    """Return the code points of words, [characters words], 0 behind the end of a word."""
+    """Decode words into code points, [characters words], padded with 0."""
     chosen = (numpy.diff(vocabulary.ends, prepend=-1) - 1)[rows]
     starts = vocabulary.ends[rows] - chosen
     width = int(chosen.max(initial=0))
     bytes_of = numpy.zeros((width, len(rows)), numpy.uint8)
-    for place in range(width):
-        inside = chosen > place
-        bytes_of[place, inside] = vocabulary.letters[starts[inside] + place]
+    for i in range(width):
+        inside = chosen > i
+        bytes_of[i, inside] = vocabulary.letters[starts[inside] + i]
     if (bytes_of < 0x80).all():
         return bytes_of.astype(numpy.int32)
     words = [column[:length].tobytes().decode("utf-8") for column, length in zip(bytes_of.T, chosen, strict=True)]
@@ -69,10 +69,10 @@ def _characters(vocabulary: Vocabulary, rows: NDArray[numpy.intp]) -> NDArray[nu
 
 
 def _distances(words: NDArray[numpy.int32], sought: str, most: int) -> NDArray[numpy.int64]:
-    """Return how many edits each word [characters words] is from `sought`; more than `most` may be any such number.
+    """Compute the edit distance of each word [characters words] to `sought`; distances above `most` are not exact.
 
-    The usual table, D[i, j] edits between the first i characters sought and the first j of a word, row by row, with a
-    column of words in the place of each number.
+    The usual dynamic program, D[i, j] edits between the first i characters of `sought` and the first j of a word, row by
+    row, for all words at once.
     """
     width, count = words.shape
     ends = (words != 0).sum(axis=0)
@@ -83,7 +83,7 @@ def _distances(words: NDArray[numpy.int32], sought: str, most: int) -> NDArray[n
         row[0] = i
         differs = words != ord(character)
         for j in range(1, width + 1):
-            if abs(i - j) > most + 1:  # that far from the diagonal nothing is near
+            if abs(i - j) > most + 1:  # too far from the diagonal
                 row[j] = most + 1
                 continue
             numpy.minimum(above[j] + 1, row[j - 1] + 1, out=row[j])

@@ -1,7 +1,7 @@
-"""How far neighbours and scores can be trusted: the training repeated on resamples of the text's documents.
+"""Stability of neighbours and scores: training repeated on bootstrap samples of the text's documents.
 
-A word's neighbours depend on the documents that happen to be in a corpus. Draw as many documents as there are, with
-replacement, train, and do so 25 times or more: what changes from run to run is what the corpus does not tell.
+A word's neighbours depend on the documents that happen to be in a corpus. Sample as many documents as there are, with
+replacement, train, and repeat 25 times or more: what changes from run to run is not supported by the corpus.
 
 Source:
     Antoniak & Mimno 2018 (Evaluating the Stability of Embedding-based Word Similarities): the BOOTSTRAP setting.
@@ -24,22 +24,22 @@ from pellucid.randomness import derive_seed, generator
 from pellucid.storage.id_store import IdStoreWriter
 from pellucid.word_vectors.config import VectorsConfig, vectors_config
 from pellucid.word_vectors.encoded_text import EncodedText, TextSource, source_files
+from pellucid.word_vectors.keyed_vectors import KeyedVectors
 from pellucid.word_vectors.train_vectors import encode_for_training
 from pellucid.word_vectors.training import VectorsTraining
-from pellucid.word_vectors.vectors import WordVectors
 
-__all__ = ["BootstrapInterval", "Documents", "Stability", "StableNeighbour", "stability"]
+__all__ = ["BootstrapInterval", "DocumentUnit", "Stability", "StableNeighbour", "measure_stability"]
 
-Documents = Literal["auto", "files", "blocks", "lines"]
-"""What a document is: a file, what stands between blank lines, or a line; auto takes the first that gives 20."""
+DocumentUnit = Literal["auto", "files", "blocks", "lines"]
+"""What a document is: a file, a block between blank lines, or a line; auto takes the first with at least 20 documents."""
 
-_FEW = 20
-_DOCUMENTS_AT_ONCE = 10_000
-Measure = Callable[[WordVectors], float]
+_MIN_DOCUMENTS = 20
+_BATCH = 10_000  # documents
+Measure = Callable[[KeyedVectors], float]
 
 
 class BootstrapInterval(NamedTuple):
-    """A score over the runs: its mean, and the bounds between which the middle share of the runs lies."""
+    """A score over the runs: its mean, and the percentile bounds of the middle share of the runs."""
 
     mean: float
     low: float
@@ -47,46 +47,46 @@ class BootstrapInterval(NamedTuple):
 
 
 class StableNeighbour(NamedTuple):
-    """A word that was near in some run.
+    """A neighbour with its stability over the runs.
 
     Attributes:
         cosine: over all runs.
-        among: share of the runs in which it was among the `n` nearest.
-        rank: over all runs, 1 being the nearest.
+        share: share of the runs in which it was among the `n` nearest.
+        rank: over all runs; 1 is the nearest.
     """
 
     word: str
     cosine: BootstrapInterval
-    among: float
+    share: float
     rank: BootstrapInterval
 
 
 @dataclass(frozen=True)
 class Stability:
-    """What the runs came to.
+    """The result of a bootstrap over documents.
 
     Attributes:
-        neighbours: of each word asked about, highest mean cosine first.
-        measures: of each score asked about.
-        runs: how many trainings there were.
-        documents: how many documents were resampled.
-        document: what a document is: files, blocks or lines.
-        confidence: the share of the runs that lies between the bounds.
+        neighbours: for each word of interest, highest mean cosine first.
+        measures: for each score of interest.
+        runs: number of trainings.
+        documents: number of documents.
+        unit: what a document is: files, blocks or lines.
+        confidence: share of the runs between the bounds.
     """
 
     neighbours: Mapping[str, tuple[StableNeighbour, ...]]
     measures: Mapping[str, BootstrapInterval]
     runs: int
     documents: int
-    document: str
+    unit: str
     confidence: float
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it for `--json`."""
+        """Convert to JSON types."""
         return {
             "runs": self.runs,
             "documents": self.documents,
-            "document": self.document,
+            "unit": self.unit,
             "confidence": self.confidence,
             "neighbours": {
                 word: [{**one._asdict(), "cosine": one.cosine._asdict(), "rank": one.rank._asdict()} for one in found]
@@ -96,63 +96,68 @@ class Stability:
         }
 
 
-def stability(
+def measure_stability(
     text: TextSource,
     words: Sequence[str] = (),
     *,
     runs: int = 25,
     n: int = 10,
     measures: Mapping[str, Measure] | None = None,
-    documents: Documents = "auto",
+    documents: DocumentUnit = "auto",
     confidence: float = 0.95,
     threads: int | None = None,
     on_run: Callable[[int], object] | None = None,
     **settings: Any,
 ) -> Stability:
-    """Train `runs` times on documents drawn with replacement; return intervals for neighbours and scores.
+    """Train `runs` times on documents sampled with replacement and compute intervals for neighbours and scores.
 
-    All runs share the vocabulary of the whole text, and the same settings make the same result. Words and scores are
-    looked at in each run, so that no more than one run's vectors are in memory.
+    All runs share the vocabulary of the whole text, and the same settings give the same result. Only one run's vectors
+    are in memory at a time.
 
     Args:
-        text: as for `WordVectors.train`.
-        words: whose neighbours are asked for.
-        n: how many neighbours.
-        measures: scores of interest, each a function of vectors, as `lambda v: v.similarity("king", "queen")`; called
-            once more at first, on untrained vectors, so that a word that is not there is told before the trainings.
-        documents: what a document is; for sentences that are lists, a sentence is one.
-        confidence: share of the runs that the bounds enclose.
-        on_run: called after each run, with its number from 1; if it returns True, from the second run on, no more
-            runs follow, and the result is that of those so far.
+        text: as for `train_vectors`.
+        words: words whose neighbours are of interest.
+        n: number of neighbours.
+        measures: scores of interest, each a function of vectors such as `lambda v: v.similarity("king", "queen")`; first
+            called on untrained vectors, so that an unknown word is reported before the trainings.
+        documents: what a document is; if the text is passed as sentences, each sentence is one.
+        confidence: share of the runs between the bounds.
+        on_run: called after each run with its number, from 1; returning True, from the second run on, stops with the
+            result so far.
         settings: fields of `VectorsConfig`.
 
     Raises:
-        UserError: for a word that is not in the vocabulary, fewer than 2 runs or documents, or as `WordVectors.train`.
+        UserError: for an unknown word, fewer than 2 runs or documents, or as `train_vectors`.
     """
     if runs < 2:
-        raise UserError(f"expected 2 runs or more, got {runs}", hint="25 give an interval that is worth its name.")
+        raise UserError(f"expected at least 2 runs, got {runs}", where="runs", hint="25 give a usable interval.")
     if not 0 < confidence < 1:
-        raise UserError(f"expected a confidence between 0 and 1, got {confidence}", hint="0.95 is the custom.")
+        raise UserError(
+            f"expected a confidence between 0 and 1, got {confidence}", where="confidence", hint="0.95 is usual."
+        )
     if n < 1:
-        raise UserError(f"expected a number of neighbours from 1 on, got {n}")
+        raise UserError(f"expected at least one neighbour, got n = {n}", where="n", hint="Pass a positive number.")
     words = [words] if isinstance(words, str) else list(words)
     if not words and not measures:
-        raise UserError("nothing is asked about", hint="Give words whose neighbours matter, or measures.")
-    config, asked = vectors_config(settings), dict(measures or {})
+        raise UserError(
+            "no words and no measures of interest", where="words, measures", hint="Pass words, measures, or both."
+        )
+    config, measures = vectors_config(settings), dict(measures or {})
     cosines: dict[str, list[NDArray[numpy.float64]]] = {word: [] for word in words}
-    scores: dict[str, list[float]] = {name: [] for name in asked}
+    scores: dict[str, list[float]] = {name: [] for name in measures}
     with tempfile.TemporaryDirectory(prefix="pellucid-") as folder:
         encoded = encode_for_training(text, config, Path(folder))
-        _known(words, encoded)
-        kind, ends = document_ends(text, len(encoded.ids), documents)
+        _check_known(words, encoded)
+        unit, ends = document_ends(text, len(encoded.ids), documents)
         if len(ends) < 2:
             raise UserError(
-                f"resampling needs documents, and by {kind} the text has one",
-                hint="Say what a document is, `--documents lines`, or give several files.",
+                f"the text has a single document (counting {unit}): there is nothing to resample",
+                where="documents",
+                hint="Choose another unit (`--documents lines`), or pass several files.",
             )
-        if asked:
+        if measures:
             untrained = VectorsTraining(encoded, config, threads=threads).vectors()
-            for measure in asked.values():
+            for measure in measures.values():
                 measure(untrained)
         done = 0
         for run in range(runs):
@@ -160,7 +165,7 @@ def stability(
             done += 1
             for word in words:
                 cosines[word].append(_all_cosines(vectors, word))
-            for name, measure in asked.items():
+            for name, measure in measures.items():
                 scores[name].append(float(measure(vectors)))
             if on_run is not None and on_run(done) is True and done >= 2:
                 break
@@ -172,13 +177,13 @@ def stability(
         measures={name: _interval(numpy.array(values), confidence) for name, values in scores.items()},
         runs=done,
         documents=len(ends),
-        document=kind,
+        unit=unit,
         confidence=confidence,
     )
 
 
-def document_ends(text: TextSource, sentences: int, documents: Documents = "auto") -> tuple[str, NDArray[numpy.int64]]:
-    """Return what a document is, and the sentence (exclusive) where each ends."""
+def document_ends(text: TextSource, sentences: int, documents: DocumentUnit = "auto") -> tuple[str, NDArray[numpy.int64]]:
+    """Find the sentence (exclusive) where each document ends, and what a document is."""
     files = source_files(text)
     if files is None or documents == "lines":
         return "lines", numpy.arange(1, sentences + 1)
@@ -196,26 +201,27 @@ def document_ends(text: TextSource, sentences: int, documents: Documents = "auto
         by_file.append(line)
         if not by_block or by_block[-1] != line:
             by_block.append(line)
-    for kind, ends in (("files", by_file), ("blocks", by_block)):
-        if documents == kind or (documents == "auto" and len(ends) >= _FEW):
-            return kind, numpy.array(ends, numpy.int64)
+    for unit, ends in (("files", by_file), ("blocks", by_block)):
+        if documents == unit or (documents == "auto" and len(ends) >= _MIN_DOCUMENTS):
+            return unit, numpy.array(ends, numpy.int64)
     return "lines", numpy.arange(1, sentences + 1)
 
 
-def _known(words: Sequence[str], text: EncodedText) -> None:
+def _check_known(words: Sequence[str], text: EncodedText) -> None:
     unknown = sorted(set(words) - set(text.words))
     if unknown:
         raise UserError(
             f"{', '.join(map(repr, unknown[:5]))} {'is' if len(unknown) == 1 else 'are'} not among the "
             f"{len(text.words):,} words",
-            hint="Words are compared letter by letter, capitals too; rare ones are left out by min_count. Chinese "
-            "needs a tokenizer: rjieba, or characters.",
+            where="words",
+            hint="Lookup is case-sensitive, and min_count drops rare words. Chinese needs a tokenizer: rjieba or "
+            "characters.",
         )
 
 
 def _trained_on_resample(
     text: EncodedText, ends: NDArray[numpy.int64], config: VectorsConfig, folder: Path, run: int, threads: int | None
-) -> WordVectors:
+) -> KeyedVectors:
     drawn = numpy.sort(generator(config.seed, "resample", run).integers(0, len(ends), len(ends)))
     counts = numpy.zeros(len(text.words), numpy.int64)
     with IdStoreWriter(folder / "resample") as writer:
@@ -223,9 +229,9 @@ def _trained_on_resample(
             counts += numpy.bincount(ids, minlength=len(counts))
             writer.extend(ids, lengths)
         store = writer.close()
-    again = EncodedText(text.words, counts, store, int(counts.sum()), text.distinct)
+    resampled = EncodedText(text.words, counts, store, int(counts.sum()), text.distinct)
     seeded = config.model_copy(update={"seed": derive_seed(config.seed, "run", run)})
-    training = VectorsTraining(again, seeded, threads=threads)
+    training = VectorsTraining(resampled, seeded, threads=threads)
     for _ in training:
         pass
     store.remove()
@@ -235,29 +241,29 @@ def _trained_on_resample(
 def _documents(
     text: EncodedText, ends: NDArray[numpy.int64], drawn: NDArray[numpy.int64]
 ) -> Iterator[tuple[NDArray[numpy.int32], NDArray[numpy.int64]]]:
-    """Yield the drawn documents' ids and lengths of sentences, many together."""
+    """Yield the sampled documents' ids and sentence lengths, in batches."""
     firsts = numpy.concatenate([[0], ends[:-1]])
     word_ends = numpy.concatenate([[0], text.ids.ends])
-    for start in range(0, len(drawn), _DOCUMENTS_AT_ONCE):
-        chosen = drawn[start : start + _DOCUMENTS_AT_ONCE]
+    for start in range(0, len(drawn), _BATCH):
+        chosen = drawn[start : start + _BATCH]
         sentences = _ranges(firsts[chosen], ends[chosen])
         yield text.ids.ids[_ranges(word_ends[sentences], word_ends[sentences + 1])], text.ids.lengths[sentences]
 
 
 def _ranges(begins: NDArray[numpy.int64], ends: NDArray[numpy.int64]) -> NDArray[numpy.int64]:
-    """Return begin, begin + 1, … up to end (exclusive) of each range, one after another."""
+    """Concatenate the ranges begin, begin + 1, …, end − 1."""
     lengths = ends - begins
     before = numpy.cumsum(lengths) - lengths
     return numpy.repeat(begins - before, lengths) + numpy.arange(int(lengths.sum()))
 
 
-def _all_cosines(vectors: WordVectors, word: str) -> NDArray[numpy.float64]:
-    """Return a word's cosine with every word, −2 for itself and for words without a direction."""
+def _all_cosines(vectors: KeyedVectors, word: str) -> NDArray[numpy.float64]:
+    """Compute a word's cosine with every word; −2 for itself and for zero vectors."""
     rows = vectors.input_vectors.astype(numpy.float64)
-    lengths = numpy.sqrt((rows * rows).sum(axis=1))
+    norms = numpy.sqrt((rows * rows).sum(axis=1))
     row = vectors.row(word)
     with numpy.errstate(invalid="ignore", divide="ignore"):
-        cosines = rows @ rows[row] / (lengths * lengths[row])
+        cosines = rows @ rows[row] / (norms * norms[row])
     cosines[~numpy.isfinite(cosines)] = -2
     cosines[row] = -2
     found: NDArray[numpy.float64] = cosines
@@ -267,7 +273,7 @@ def _all_cosines(vectors: WordVectors, word: str) -> NDArray[numpy.float64]:
 def _stable_neighbours(
     words: Sequence[str], cosines: NDArray[numpy.float64], n: int, confidence: float
 ) -> tuple[StableNeighbour, ...]:
-    """Return the `n` words of highest mean cosine over the runs [runs words]."""
+    """Find the `n` words of highest mean cosine over the runs [runs words]."""
     ranks = numpy.empty(cosines.shape, numpy.int64)
     for run, order in enumerate(numpy.argsort(-cosines, axis=1, kind="stable")):
         ranks[run, order] = numpy.arange(1, len(order) + 1)

@@ -1,4 +1,4 @@
-"""How often a word is looked at: very frequent ones are kept now and then only."""
+"""Subsampling of frequent words: the probability with which each occurrence is kept."""
 
 from typing import Literal
 
@@ -13,10 +13,10 @@ _WHOLE = 2.0**32
 def keep_probabilities(
     counts: ArrayLike, sample: float, formula: Literal["code", "paper"] = "code"
 ) -> NDArray[numpy.float64]:
-    """Return the probability of each word to be kept where it stands.
+    """Compute the probability with which each word's occurrences are kept.
 
-    With f the word's share of all words: min(1, √(sample/f) + sample/f), as the program word2vec has it ("code"), or
-    min(1, √(sample/f)), as the paper has it. With sample 0, all are kept.
+    With f the word's share of all words: min(1, √(sample/f) + sample/f) as in word2vec.c ("code"), or
+    min(1, √(sample/f)) as in the paper. With sample 0 all are kept.
 
     Source:
         Mikolov et al. 2013 (Distributed Representations), eq. 5, and word2vec.c.
@@ -31,5 +31,5 @@ def keep_probabilities(
 
 
 def keep_thresholds(probabilities: NDArray[numpy.float64]) -> NDArray[numpy.uint32]:
-    """Return each probability in units of 2⁻³²: a random uint32 up to it keeps the word."""
+    """Convert probabilities to units of 2⁻³²: a random uint32 not above the threshold keeps the word."""
     return numpy.minimum(numpy.floor(probabilities * _WHOLE), _WHOLE - 1).astype(numpy.uint32)

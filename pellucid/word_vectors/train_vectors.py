@@ -1,4 +1,4 @@
-"""A text in, word vectors out: reading it, training on it to the end, going on from vectors that are there."""
+"""Training word vectors in memory: from a text to vectors in one call."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Any
 from pellucid.errors import UserError
 from pellucid.word_vectors.config import VectorsConfig, vectors_config
 from pellucid.word_vectors.encoded_text import EncodedText, TextSource, encode_text
-from pellucid.word_vectors.phrases import phrases_of
+from pellucid.word_vectors.files import read_vectors
+from pellucid.word_vectors.keyed_vectors import KeyedVectors
+from pellucid.word_vectors.phrases import find_phrases_in
 from pellucid.word_vectors.training import VectorsStep, VectorsTraining
-from pellucid.word_vectors.vectors import WordVectors
 
 __all__ = ["encode_for_training", "inherit_settings", "train_vectors"]
 
@@ -28,8 +29,8 @@ _INHERITED = (
 )
 
 
-def inherit_settings(start: WordVectors) -> dict[str, Any]:
-    """Return what a training that goes on from vectors does as theirs did: width, model, and how the text is cut."""
+def inherit_settings(start: KeyedVectors) -> dict[str, Any]:
+    """Read the settings that continued training takes over from the vectors: dimension, model and how text is split."""
     then = start.metadata.get("training")
     settings = {name: then[name] for name in _INHERITED if name in then} if isinstance(then, dict) else {}
     return {**settings, "dim": start.dim}
@@ -39,26 +40,28 @@ def train_vectors(
     text: TextSource,
     *,
     threads: int | None = None,
-    start: WordVectors | str | Path | None = None,
+    start: KeyedVectors | str | Path | None = None,
     on_step: Callable[[VectorsStep], None] | None = None,
     **settings: Any,
-) -> WordVectors:
-    """Read a text, train on it from beginning to end, and return the vectors.
+) -> KeyedVectors:
+    """Train word vectors on a text.
 
     Args:
-        text: a file, several files as a list of `Path`, or sentences that are lists of words.
-        threads: how many threads work; all cores unless given.
-        start: vectors to go on with, or where they are; see `VectorsTraining`.
+        text: a file, several files as a list of `Path`, or sentences as lists of words.
+        threads: number of threads; all cores by default.
+        start: vectors, or their path, to continue training from; see `VectorsTraining`.
         on_step: called with each record.
-        settings: fields of `VectorsConfig`; those that `inherit_settings` names are as in `start` unless given.
+        settings: fields of `VectorsConfig`; some default to those of `start`, see `inherit_settings`.
 
     Raises:
-        UserError: for a setting that there is not, or a text that there is nothing to learn from.
+        UserError: for an unknown setting, or a text with nothing to learn from.
     """
     if threads is not None and threads < 1:
-        raise UserError(f"expected at least one thread, got {threads}")
+        raise UserError(
+            f"expected at least one thread, got {threads}", where="threads", hint="Leave it out to use all cores."
+        )
     if isinstance(start, str | Path):
-        start = WordVectors.load(start)
+        start = read_vectors(start)
     config = vectors_config(settings if start is None else {**inherit_settings(start), **settings})
     with tempfile.TemporaryDirectory(prefix="pellucid-") as folder:
         training = VectorsTraining(
@@ -74,27 +77,27 @@ def encode_for_training(
     text: TextSource,
     config: VectorsConfig,
     folder: Path,
-    start: WordVectors | None = None,
+    start: KeyedVectors | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> EncodedText:
-    """Return the text encoded as the settings say, in files in `folder`."""
+    """Encode a text as the settings say, into files in `folder`; phrases are joined first."""
     for number in range(config.phrases):
-        place = folder / f"words-{number}"
-        place.mkdir()
+        subfolder = folder / f"words-{number}"
+        subfolder.mkdir()
         tokenizer, lowercase = ("whitespace", False) if number else (config.tokenizer, config.lowercase)
-        every = encode_text(
+        encoded = encode_text(
             text,
-            place,
+            subfolder,
             tokenizer=tokenizer,
             lowercase=lowercase,
             min_count=1,
             drop_punctuation=config.drop_punctuation,
             on_progress=None if number else on_progress,
         )
-        phrases = phrases_of(
-            every, score=config.phrase_score, threshold=config.phrase_threshold, min_count=config.min_count
+        phrases = find_phrases_in(
+            encoded, score=config.phrase_score, threshold=config.phrase_threshold, min_count=config.min_count
         )
-        text, on_progress = phrases.joined(every.sentences()), None
+        text, on_progress = phrases.join(encoded.sentences()), None
     return encode_text(
         text,
         folder,

@@ -29,7 +29,7 @@ from pellucid.storage.checkpoints import Checkpoint
 from pellucid.word_vectors.config import VectorsConfig
 from pellucid.word_vectors.encoded_text import EncodedText
 from pellucid.word_vectors.rounds import RoundResult, RoundRunner
-from pellucid.word_vectors.vectors import WordVectors
+from pellucid.word_vectors.keyed_vectors import KeyedVectors
 
 if TYPE_CHECKING:
     from pellucid.word_vectors.rounds import Matrices
@@ -89,7 +89,7 @@ class VectorsTraining:
     """
 
     def __init__(
-        self, text: EncodedText, config: VectorsConfig, *, threads: int | None = None, start: WordVectors | None = None
+        self, text: EncodedText, config: VectorsConfig, *, threads: int | None = None, start: KeyedVectors | None = None
     ) -> None:
         if not (text.ids.lengths >= 2).any():
             raise UserError(
@@ -106,7 +106,7 @@ class VectorsTraining:
         self.start = start
         self.losses: list[float | None] = []
         if start is not None:
-            _ = start.search_index  # measured, so that what is not finite is refused
+            start.check_finite()
         self._trainer = RoundRunner(text, config, threads or _cores())
         self.matched = self._first_rows(self._trainer.model)
         self._epoch = self._round = self._words = self._steps = self._predictions = 0
@@ -231,7 +231,7 @@ class VectorsTraining:
             "start": None if self.start is None else _fingerprint(self.start),
         }
 
-    def vectors(self) -> WordVectors:
+    def vectors(self) -> KeyedVectors:
         """Return the vectors as they are now, the most frequent word first.
 
         Raises:
@@ -255,7 +255,7 @@ class VectorsTraining:
             "losses": [None if loss is None else round(loss, 6) for loss in self.losses],
             "progress": self.progress,
         }
-        return WordVectors(words, inputs, outputs, counts, about)
+        return KeyedVectors(words, inputs, outputs, counts, about)
 
     def _learning_rates(self, progress: NDArray[numpy.float64]) -> NDArray[numpy.float64]:
         first, last = self.config.first_learning_rate, self.config.end_learning_rate
@@ -327,7 +327,7 @@ def _difference(then: dict[str, Any], now: dict[str, Any]) -> str:
     return "another text" if then["text"] != now["text"] else "other vectors to start from (`--from`)"
 
 
-def _fingerprint(vectors: WordVectors) -> str:
+def _fingerprint(vectors: KeyedVectors) -> str:
     content = hashlib.sha256(vectors.vocabulary.letters.tobytes())
     for matrix in (vectors.input_vectors, vectors.output_vectors):
         for begin in range(0, 0 if matrix is None else len(matrix), 1 << 14):

@@ -1,24 +1,24 @@
-"""A map of word vectors: a page that holds all it needs, to be opened in a browser, kept and sent.
+"""A map of word vectors: a self-contained HTML page.
 
-Two dimensions cannot hold what a hundred do. PCA, made here, keeps the two directions in which the vectors differ most,
-and the page says how much of their variance that is; UMAP, an extra, keeps neighbourhoods and gives up distances. The
-neighbours that the page shows for a word are its real ones, by cosine in all dimensions.
+Two dimensions cannot show what a hundred do. PCA, implemented here, keeps the two directions of largest variance, and
+the page says how much of the variance that is; UMAP, an extra, preserves neighbourhoods but not distances. The
+neighbours that the page lists for a word are exact: by cosine in all dimensions.
 """
 
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any, Literal
 
 import numpy
+from jinja2 import Environment
 from numpy.typing import NDArray
 
 from pellucid.errors import UserError
-from pellucid.word_vectors.vectors import WordVectors
+from pellucid.word_vectors.keyed_vectors import KeyedVectors
 
 __all__ = ["MAX_POINTS", "VectorMap", "build_map", "project_to_plane", "render_map"]
 
@@ -30,25 +30,25 @@ Method = Literal["pca", "umap"]
 
 @dataclass(frozen=True, eq=False)
 class VectorMap:
-    """Where words lie on a map.
+    """The coordinates of words on a map.
 
     Attributes:
-        words: the most frequent ones, most frequent first.
-        places: float32 [words 2].
-        neighbours: int32 [words n], where in `words` each word's nearest are, by cosine in all dimensions, best first.
+        words: the most frequent words, most frequent first.
+        coordinates: float32 [words 2].
+        neighbours: int32 [words n], indices into `words` of each word's nearest by cosine in all dimensions, best first.
         method: pca or umap.
-        explained: share of the variance that the map's two axes hold; None for umap.
+        explained: share of the variance on each of the two axes; None for umap.
     """
 
     words: tuple[str, ...]
-    places: NDArray[numpy.float32]
+    coordinates: NDArray[numpy.float32]
     neighbours: NDArray[numpy.int32]
     method: Method
     explained: tuple[float, float] | None
 
 
 def build_map(
-    vectors: WordVectors,
+    vectors: KeyedVectors,
     *,
     points: int = 10_000,
     method: Method = "pca",
@@ -56,46 +56,43 @@ def build_map(
     seed: int = 1,
     on_progress: Callable[[int], None] | None = None,
 ) -> VectorMap:
-    """Return the map of the most frequent words; vectors are taken at length 1, words without a direction left out.
+    """Project the unit vectors of the most frequent words to two dimensions; zero vectors are left out.
 
     Args:
-        points: how many words, at most 50,000.
+        points: number of words, at most 50,000.
         method: pca or umap.
-        neighbours: how many neighbours each word gets, among the words of the map.
-        seed: of umap; pca has nothing random.
-        on_progress: called with numbers of words whose neighbours were found since the last call.
+        neighbours: number of neighbours per word, among the words of the map.
+        seed: seed of umap; pca is deterministic.
+        on_progress: called with the number of words whose neighbours have been found since the last call.
 
     Raises:
-        UserError: for more points than a page can show, fewer than two words, or umap where it is not installed.
+        UserError: for more points than a page can show, fewer than two words, or umap if it is not installed.
     """
     if not 2 <= points <= MAX_POINTS:
-        raise UserError(f"expected 2 to {MAX_POINTS:,} points, got {points:,}")
-    limit, allowed = vectors.most_frequent(min(points, len(vectors)))
-    rows = numpy.arange(len(vectors))[:limit] if allowed is None else numpy.flatnonzero(allowed)
-    rows = rows[~vectors.search_index.zero[rows]]
-    if vectors.counts is not None:
-        rows = rows[numpy.argsort(-vectors.counts[rows], kind="stable")]
+        raise UserError(
+            f"expected 2 to {MAX_POINTS:,} points, got {points:,}", where="points", hint="10,000 is the default."
+        )
+    rows = vectors.most_frequent_rows(points)
     if len(rows) < 2:
-        raise UserError("a map needs two words that point somewhere")
-    wide = vectors.input_vectors[rows].astype(numpy.float64)  # squares of small numbers vanish in float32
-    units = (wide / numpy.sqrt((wide * wide).sum(axis=1, keepdims=True))).astype(numpy.float32)
+        raise UserError("a map needs two words with nonzero vectors", where="vectors", hint="Train on more text.")
+    units = vectors.unit_rows(rows).astype(numpy.float32)
     explained = None
     if method not in ("pca", "umap"):
-        raise UserError(f"unknown method {method!r} for a map", hint="Use pca or umap.")
+        raise UserError(f"unknown map method {method!r}", where="method", hint="Use pca or umap.")
     if method == "umap":
-        places = _umap(units, seed)
+        coordinates = _umap(units, seed)
     else:
-        places, explained = project_to_plane(units)
+        coordinates, explained = project_to_plane(units)
     near = _nearest(units, min(neighbours, len(rows) - 1), on_progress)
     words = tuple(vectors.words[row] for row in rows.tolist())
-    return VectorMap(words, places.astype(numpy.float32), near, method, explained)
+    return VectorMap(words, coordinates.astype(numpy.float32), near, method, explained)
 
 
 def project_to_plane(rows: NDArray[Any]) -> tuple[NDArray[numpy.float64], tuple[float, float]]:
-    """Return the rows' places on their two principal axes [rows 2], and the share of the variance on each.
+    """Project rows onto their two principal axes [rows 2], and compute the share of the variance on each.
 
-    The axes are the eigenvectors of the covariance with the largest eigenvalues; of the two directions of an axis that
-    is taken in which its largest entry is positive.
+    The axes are the eigenvectors of the covariance with the largest eigenvalues, with the sign that makes their largest
+    entry positive.
 
     Source:
         Pearson 1901.
@@ -105,32 +102,30 @@ def project_to_plane(rows: NDArray[Any]) -> tuple[NDArray[numpy.float64], tuple[
     order = numpy.argsort(values)[::-1][:2]
     plane = axes[:, order]
     plane *= numpy.sign(plane[numpy.abs(plane).argmax(axis=0), numpy.arange(plane.shape[1])])
-    places = centred @ plane
-    if places.shape[1] < 2:  # vectors of one number lie on a line
-        places = numpy.hstack([places, numpy.zeros((len(rows), 1))])
+    coordinates = centred @ plane
+    if coordinates.shape[1] < 2:  # one-dimensional vectors lie on a line
+        coordinates = numpy.hstack([coordinates, numpy.zeros((len(rows), 1))])
     total = max(float(values.sum()), 1e-300)
     shares = [float(max(0.0, values[i])) / total for i in order] + [0.0]
-    return places, (shares[0], shares[1])
+    return coordinates, (shares[0], shares[1])
 
 
-def render_map(drawn: VectorMap, title: str) -> str:
-    """Return the map as an HTML page, in English and Chinese, that loads nothing from elsewhere."""
-    places = drawn.places.astype(numpy.float64)
-    low, high = places.min(axis=0), places.max(axis=0)
-    scaled = numpy.round((places - low) / max(float((high - low).max()), 1e-300) * 65535).astype("<u2")
+def render_map(vector_map: VectorMap, title: str) -> str:
+    """Render the map as an HTML page in English and Chinese that loads no external resources."""
+    points = vector_map.coordinates.astype(numpy.float64)
+    low, high = points.min(axis=0), points.max(axis=0)
+    scaled = numpy.round((points - low) / max(float((high - low).max()), 1e-300) * 65535).astype("<u2")
     data = {
         "title": title.encode("utf-8", errors="replace").decode("utf-8"),
-        "words": list(drawn.words),
-        "places": base64.b64encode(scaled.tobytes()).decode("ascii"),
-        "neighbours": base64.b64encode(drawn.neighbours.astype("<i4").tobytes()).decode("ascii"),
-        "perWord": int(drawn.neighbours.shape[1]),
-        "method": drawn.method,
-        "explained": drawn.explained,
+        "words": list(vector_map.words),
+        "coordinates": base64.b64encode(scaled.tobytes()).decode("ascii"),
+        "neighbours": base64.b64encode(vector_map.neighbours.astype("<i4").tobytes()).decode("ascii"),
+        "perWord": int(vector_map.neighbours.shape[1]),
+        "method": vector_map.method,
+        "explained": vector_map.explained,
     }
-    # Nothing in a word may end the script; half a character cannot be in one, but in a file's name.
-    text = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c").replace("\u2028", "\\u2028")
-    page = resources.files("pellucid.word_vectors").joinpath("vector_map.html").read_text(encoding="utf-8")
-    return page.replace("/*DATA*/null", text.replace("\u2029", "\\u2029"))
+    template = resources.files("pellucid.word_vectors").joinpath("vector_map.html").read_text(encoding="utf-8")
+    return Environment(autoescape=True).from_string(template).render(data=data)
 
 
 def _nearest(units: NDArray[numpy.float32], n: int, on_progress: Callable[[int], None] | None) -> NDArray[numpy.int32]:
@@ -152,9 +147,9 @@ def _umap(units: NDArray[numpy.float32], seed: int) -> NDArray[Any]:
         from umap import UMAP
     except ImportError as error:
         raise UserError(
-            "umap is not installed",
+            "the package umap-learn is not installed",
             where="--method umap",
-            hint="Install it, `pip install -c constraints.txt '.[umap]'` in the clone, or take `--method pca`.",
+            hint="Install it, `pip install -c constraints.txt '.[umap]'` in the clone, or use `--method pca`.",
         ) from error
     drawn: NDArray[Any] = UMAP(metric="cosine", random_state=seed, n_jobs=1).fit_transform(units)
     return drawn

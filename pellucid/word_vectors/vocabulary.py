@@ -1,12 +1,12 @@
-"""Words and the rows they stand for, in a few plain arrays: a million of them open in no time, also from a disk.
+"""A vocabulary stored in a few flat arrays, so that a million words open at once, also memory-mapped.
 
-    letters   uint8, the words in UTF-8, one after another, a line feed between two
+    letters   uint8, the words in UTF-8, one after another, separated by line feeds
     ends      int64 [vocab_size], where each word ends in `letters`; the next one begins a byte later
     hashes    uint64 [vocab_size], FNV-1a of each word, ascending
-    rows      int32 [vocab_size], the word that each hash belongs to
+    rows      int32 [vocab_size], the row of the word that each hash belongs to
 
-A word is found by bisecting `hashes` and comparing the bytes. Any string that has a UTF-8 form can be a word: since
-`ends` tells the words apart, they may hold spaces and line feeds, or nothing.
+Lookup bisects `hashes` and compares the bytes. Any string that can be encoded as UTF-8 can be a word: since `ends`
+delimits the words, they may contain spaces and line feeds, or be empty.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from pellucid.errors import UserError
 
 __all__ = ["Vocabulary", "pack_words"]
 
-_BLOCK = 1 << 16  # words made into strings at a time
+_BLOCK = 1 << 16  # words decoded at a time
 _SEPARATOR = b"\n"
 
 
 class Vocabulary(Sequence[str]):
-    """The words of a model in the order of their rows, each once; made by `Vocabulary.of` from strings.
+    """The distinct words of a model in row order; built from strings by `Vocabulary.of`.
 
-    The constructor takes the arrays above and believes them; without `hashes` and `rows` it makes these two.
+    The constructor takes the arrays above without checking them, and computes `hashes` and `rows` if they are missing.
     """
 
     def __init__(
@@ -52,18 +52,19 @@ class Vocabulary(Sequence[str]):
 
     @classmethod
     def of(cls, words: Iterable[str]) -> Vocabulary:
-        """Make a vocabulary of different strings.
+        """Build a vocabulary from distinct strings.
 
         Raises:
-            UserError: if one stands there twice, is no string, or holds a lone surrogate (half a character).
+            UserError: for a repeated word, a word that is not a string, or a lone surrogate.
         """
         vocabulary = cls(*pack_words(words))
         duplicates = vocabulary.duplicates()
         if duplicates:
             row, first = min(duplicates.items())
             raise UserError(
-                f"the word {vocabulary[row]!r} stands twice: in rows {first} and {row}",
-                hint="Give each word one vector; leave the second one out, or take their mean.",
+                f"the word {vocabulary[row]!r} is repeated: rows {first} and {row}",
+                where=f"row {row}",
+                hint="Keep one vector per word: drop the second one, or average them.",
             )
         return vocabulary
 
@@ -75,7 +76,7 @@ class Vocabulary(Sequence[str]):
     @overload
     def __getitem__(self, index: slice) -> list[str]: ...
     def __getitem__(self, index: int | slice) -> str | list[str]:
-        """Return the word of row `index`, or a list of words for a slice."""
+        """Decode the word in row `index`, or a list of words for a slice."""
         if isinstance(index, slice):
             return [self[row] for row in range(*index.indices(len(self)))]
         if index < 0:
@@ -89,10 +90,10 @@ class Vocabulary(Sequence[str]):
             ends = self.ends[first : first + _BLOCK]
             start = int(self.ends[first - 1]) + 1 if first else 0
             block = self.letters[start : int(ends[-1])]
-            # Places of characters instead of bytes: a byte 10xxxxxx goes on with a character that began before it.
-            pluralize = numpy.concatenate([[0], numpy.cumsum((block & 0xC0) != 0x80)])
+            # Character offsets from byte offsets: a byte 10xxxxxx continues a character.
+            offsets = numpy.concatenate([[0], numpy.cumsum((block & 0xC0) != 0x80)])
             text, reached = block.tobytes().decode("utf-8"), 0
-            for end in pluralize[ends - start].tolist():
+            for end in offsets[ends - start].tolist():
                 yield text[reached:end]
                 reached = end + 1
 
@@ -103,29 +104,29 @@ class Vocabulary(Sequence[str]):
         return f"<vocabulary of {len(self):,} words>"
 
     def find(self, word: object) -> int | None:
-        """Return the row of `word`, None if there is no such word."""
+        """Find the row of `word`; None if it is not in the vocabulary."""
         if not isinstance(word, str):
             return None
         try:
             sought = word.encode("utf-8")
-        except UnicodeEncodeError:  # a lone surrogate is in no word
+        except UnicodeEncodeError:  # no word has a lone surrogate
             return None
         value = numpy.uint64(_hash(sought))
-        place = int(numpy.searchsorted(self.hashes, value))
-        while place < len(self.hashes) and self.hashes[place] == value:
-            row = int(self.rows[place])
+        index = int(numpy.searchsorted(self.hashes, value))
+        while index < len(self.hashes) and self.hashes[index] == value:
+            row = int(self.rows[index])
             if self._bytes(row) == sought:
                 return row
-            place += 1
+            index += 1
         return None
 
     def duplicates(self) -> dict[int, int]:
-        """Return each row whose word stood in an earlier row, with the first of these; a whole vocabulary has none."""
+        """Map each row that repeats an earlier row's word to the first such row; empty for a valid vocabulary."""
         equal = numpy.flatnonzero(self.hashes[1:] == self.hashes[:-1])
         found: dict[int, int] = {}
         first_of: dict[bytes, int] = {}
-        for place in equal.tolist():  # equal hashes lie side by side, rows ascending
-            for row in (int(self.rows[place]), int(self.rows[place + 1])):
+        for i in equal.tolist():  # equal hashes are adjacent, rows ascending
+            for row in (int(self.rows[i]), int(self.rows[i + 1])):
                 first = first_of.setdefault(self._bytes(row), row)
                 if first != row:
                     found[row] = first
@@ -137,10 +138,10 @@ class Vocabulary(Sequence[str]):
 
 
 def pack_words(words: Iterable[str]) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64]]:
-    """Return `letters` and `ends` of words that need not be different.
+    """Encode words, which need not be distinct, as `letters` and `ends`.
 
     Raises:
-        UserError: if one is no string, or holds a lone surrogate.
+        UserError: for a word that is not a string, or a lone surrogate.
     """
     encoded = [_utf8(word, row) for row, word in enumerate(words)]
     letters = numpy.frombuffer(_SEPARATOR.join(encoded), numpy.uint8)
@@ -150,25 +151,26 @@ def pack_words(words: Iterable[str]) -> tuple[NDArray[numpy.uint8], NDArray[nump
 
 def _utf8(word: Any, row: int) -> bytes:
     if not isinstance(word, str):
-        raise UserError(f"expected words that are strings, got {word!r} in row {row}", hint="Write it as str(…).")
+        raise UserError(f"expected words as strings, got {word!r}", where=f"row {row}", hint="Convert it: str(…).")
     try:
         return word.encode("utf-8")
     except UnicodeEncodeError as error:
         raise UserError(
-            f"the word {word!r} in row {row} holds a lone surrogate: half a character, which no file can hold",
-            hint="Read its text again as UTF-8, or leave the word out.",
+            f"the word {word!r} contains a lone surrogate, which cannot be encoded as UTF-8",
+            where=f"row {row}",
+            hint="Decode its text as UTF-8, or remove the word.",
         ) from error
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a view: Numba compiles anew for arrays that can be written to, and both kinds come here."""
+    """View an array as read-only: Numba would compile separately for writable arrays."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
 def _hash(word: bytes) -> int:
-    """Return FNV-1a, 64 bits, as `hash_words` does: a lookup needs no Numba."""
+    """Compute 64-bit FNV-1a as `hash_words` does; a lookup needs no Numba."""
     value = 0xCBF29CE484222325
     for letter in word:
         value = (value ^ letter) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF

@@ -1,4 +1,4 @@
-"""A number for each word, so that a word is found among a million without a table of a million strings."""
+"""Hashes of words, for lookup without a table of strings."""
 
 from typing import Any
 
@@ -15,11 +15,11 @@ _PRIME = numpy.uint64(0x100000001B3)
 
 @kernel
 def hash_words(letters: NDArray[Any], ends: NDArray[Any], hashes: NDArray[Any]) -> None:
-    """Fill hashes [words] with FNV-1a, 64 bits, of each word's bytes; a separator stands between two words."""
+    """Fill hashes [words] with the 64-bit FNV-1a of each word's bytes; words are separated by one byte."""
     start = 0
     for word in range(len(ends)):
         value = _BASIS
-        for place in range(start, ends[word]):
-            value = (value ^ numpy.uint64(letters[place])) * _PRIME
+        for i in range(start, ends[word]):
+            value = (value ^ numpy.uint64(letters[i])) * _PRIME
         hashes[word] = value
         start = ends[word] + 1

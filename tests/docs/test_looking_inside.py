@@ -11,7 +11,7 @@ from pellucid.cli.app import main
 from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.tokenizers import TokenizerConfig, train_tokenizer
 from pellucid.translator import Translator
-from pellucid.word_vectors.vectors import WordVectors
+from pellucid.vectors import WordVectors
 from tests.conftest import ROOT
 from tests.generation.small_translator import TEXTS, save_translator
 from tests.inspection.conftest import translator_of

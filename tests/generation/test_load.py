@@ -12,7 +12,7 @@ from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
 from pellucid.models.weights import load_encoder_decoder, save_weights, unique_weights
 from pellucid.translator import Translator
-from pellucid.word_vectors import WordVectors
+from pellucid import WordVectors
 from tests.generation.small_language_model import (
     imported_language_model,
     save_language_model,

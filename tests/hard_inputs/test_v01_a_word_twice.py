@@ -6,7 +6,7 @@ import numpy
 import pytest
 
 from pellucid import UserError, WordVectors
-from pellucid.word_vectors import VectorFileWarning
+from pellucid.vectors import VectorFileWarning
 
 TEXT = "4 2\nking 1 2\nqueen 3 4\nking 5 6\nking 7 8\n"
 

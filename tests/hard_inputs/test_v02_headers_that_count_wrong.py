@@ -6,7 +6,7 @@ import numpy
 import pytest
 
 from pellucid import UserError, WordVectors
-from pellucid.word_vectors import VectorFileWarning
+from pellucid.vectors import VectorFileWarning
 from pellucid.word_vectors.files import read_vectors
 
 ROWS = "king 1 2 3\nqueen 4 5 6\n"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pellucid import WordVectors
-from pellucid.word_vectors import VectorFileWarning
+from pellucid.vectors import VectorFileWarning
 
 
 @pytest.mark.parametrize("header", ["4 3\n", ""])

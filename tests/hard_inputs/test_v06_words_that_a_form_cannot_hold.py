@@ -6,7 +6,7 @@ import numpy
 import pytest
 
 from pellucid import UserError, WordVectors
-from pellucid.word_vectors import VectorFileWarning
+from pellucid.vectors import VectorFileWarning
 
 ODD = ["new york", "a\nb", "", "a\tb", "a\rb", "\ufeffa", "\\s", "a\\", "\\e", " ", "\v\f", "\0", "\u2028", "😀"]
 FORMATS = ["word2vec-text", "word2vec-binary", "glove", "fasttext"]

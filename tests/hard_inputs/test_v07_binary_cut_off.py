@@ -6,7 +6,7 @@ import numpy
 import pytest
 
 from pellucid import UserError, WordVectors
-from pellucid.word_vectors import VectorFileWarning
+from pellucid.vectors import VectorFileWarning
 
 D = 5
 NUMBERS = numpy.random.default_rng(1).normal(size=(4, D)).astype("<f4")

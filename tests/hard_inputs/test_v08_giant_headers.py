@@ -8,7 +8,7 @@ import numpy
 import pytest
 
 from pellucid import UserError, WordVectors
-from pellucid.word_vectors import VectorFileWarning
+from pellucid.vectors import VectorFileWarning
 
 
 @pytest.mark.parametrize("header", [b"9999999 100000", b"999999999999999999 999999999999999999"])

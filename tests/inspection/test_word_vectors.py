@@ -12,7 +12,7 @@ from pellucid.errors import UsageError, UserError
 from pellucid.inspection import WordLook
 from pellucid.inspection.checks import InexactError
 from pellucid.inspection.word_vectors import VECTOR_VIEWS
-from pellucid.word_vectors.vectors import WordVectors
+from pellucid.vectors import WordVectors
 
 WORDS = ["猫", "dog", "fish", "king", "nothing", "🐱"]
 

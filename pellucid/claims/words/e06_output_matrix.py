@@ -10,7 +10,7 @@ from pellucid.claims.evidence import Evidence, Figure, MissingData, mean_over_se
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.texts import load_texts
 from pellucid.evaluation.word_vectors import analogy_accuracy, similarity_correlation, spearman
-from pellucid.word_vectors import WordVectors
+from pellucid.vectors import WordVectors
 
 __all__ = ["CLAIM", "measure", "spaces"]
 

@@ -5,7 +5,7 @@ from pellucid.claims.evidence import Evidence, Figure, MissingData, share_over_s
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.texts import load_texts
 from pellucid.evaluation.word_vectors import analogy_accuracy
-from pellucid.word_vectors import WordVectors
+from pellucid.vectors import WordVectors
 
 __all__ = ["CLAIM", "measure"]
 

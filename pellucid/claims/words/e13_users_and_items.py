@@ -10,7 +10,7 @@ from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.texts import load_texts
 from pellucid.demo.baskets import generate_baskets, precision_at_k
 from pellucid.randomness import generator
-from pellucid.word_vectors import WordVectors
+from pellucid.vectors import WordVectors
 
 __all__ = ["CLAIM", "measure"]
 

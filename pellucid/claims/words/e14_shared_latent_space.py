@@ -11,7 +11,7 @@ from pellucid.claims.texts import load_texts
 from pellucid.claims.translation_retrieval import measure_retrieval
 from pellucid.demo.lexicon import ADJECTIVES, NOUNS
 from pellucid.randomness import generator
-from pellucid.word_vectors import WordVectors
+from pellucid.vectors import WordVectors
 
 __all__ = ["CLAIM", "measure", "retrieve_words"]
 

@@ -14,7 +14,7 @@ from pellucid.word_vectors.files.binary_rows import split_rows
 from pellucid.word_vectors.files.format_detection import FileFormat
 from pellucid.word_vectors.files.problems import ProblemLog
 from pellucid.word_vectors.files.row_collector import RowCollector
-from pellucid.word_vectors.vectors import WordVectors
+from pellucid.word_vectors.keyed_vectors import KeyedVectors
 from pellucid.word_vectors.vocabulary import Vocabulary
 
 __all__ = ["format_binary", "read_binary"]
@@ -31,7 +31,7 @@ def read_binary(
     problems: ProblemLog,
     escaped: bool,
     on_progress: Callable[[int], object],
-) -> WordVectors:
+) -> KeyedVectors:
     """Read words and the bytes of their numbers.
 
     Args:

@@ -16,15 +16,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
 from pellucid.corpus.text_files import format_suffix, read_blocks
 from pellucid.errors import UserError
+from pellucid.word_vectors.files.formats import Format
 
-__all__ = ["FORMATS", "FileFormat", "Format", "detect_format"]
-
-Format = Literal["native", "word2vec-text", "word2vec-binary", "glove", "fasttext"]
-FORMATS: tuple[Format, ...] = get_args(Format)
+__all__ = ["FileFormat", "detect_format"]
 
 BOM = b"\xef\xbb\xbf"
 _SIGHT = 1 << 20  # bytes of a file that are looked at, and until

@@ -20,7 +20,7 @@ from pellucid.storage.arrays import map_arrays, write_arrays
 from pellucid.storage.files import atomic_folder
 from pellucid.storage.model_folder import MODEL_KINDS, contains_model, read_config, write_config
 from pellucid.word_vectors.files.problems import LoadReport
-from pellucid.word_vectors.vectors import WordVectors
+from pellucid.word_vectors.keyed_vectors import KeyedVectors
 from pellucid.word_vectors.vocabulary import Vocabulary
 
 __all__ = ["check_native_path", "read_native", "save_native", "write_native"]
@@ -31,7 +31,7 @@ _OTHER_FORM = 'Name a folder, or say the file\'s form: `--to word2vec-binary`, i
 _AGAIN = "Copy the folder again from where it is whole, or make it again."
 
 
-def read_native(folder: str | Path) -> WordVectors:
+def read_native(folder: str | Path) -> KeyedVectors:
     """Open the vectors in a model folder; the numbers stay on the disk until they are looked at.
 
     Raises:
@@ -43,7 +43,7 @@ def read_native(folder: str | Path) -> WordVectors:
     arrays = map_arrays(path)
     try:
         vocabulary = _vocabulary(*(arrays[name] for name in _WORDS))
-        vectors = WordVectors(
+        vectors = KeyedVectors(
             vocabulary,
             arrays["input_vectors"],
             arrays.get("output_vectors"),
@@ -61,13 +61,13 @@ def read_native(folder: str | Path) -> WordVectors:
     return vectors
 
 
-def write_native(vectors: WordVectors, folder: str | Path) -> None:
+def write_native(vectors: KeyedVectors, folder: str | Path) -> None:
     """Write the two files of `vectors` into a folder that exists, each whole or not at all.
 
     Raises:
         UserError: if a number is not finite, the metadata are nothing that JSON holds, or the disk refuses.
     """
-    _ = vectors.search_index  # measured, so that what is not finite is refused, as by all forms
+    vectors.check_finite()
     metadata = dict(vectors.metadata)
     try:
         json.dumps(metadata, allow_nan=False)
@@ -86,7 +86,7 @@ def write_native(vectors: WordVectors, folder: str | Path) -> None:
     write_config(folder, "vectors", {"vocab_size": len(vectors), "dim": vectors.dim, "metadata": metadata})
 
 
-def save_native(vectors: WordVectors, folder: str | Path) -> None:
+def save_native(vectors: KeyedVectors, folder: str | Path) -> None:
     """Write `vectors` as a folder of its own, whole or not at all; word vectors that stand there are replaced.
 
     Raises:

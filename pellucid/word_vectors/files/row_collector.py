@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pellucid.errors import UserError
 from pellucid.word_vectors.files.escapes import unescape
 from pellucid.word_vectors.files.problems import LoadReport, ProblemLog
-from pellucid.word_vectors.vectors import WordVectors
+from pellucid.word_vectors.keyed_vectors import KeyedVectors
 from pellucid.word_vectors.vocabulary import Vocabulary, pack_words
 
 __all__ = ["RowCollector"]
@@ -89,7 +89,7 @@ class RowCollector:
         self._places.append(places)
         self._count += len(lengths)
 
-    def finish(self, format: str, rows: int) -> WordVectors:
+    def finish(self, format: str, rows: int) -> KeyedVectors:
         """Return the vectors, the first row of each word kept.
 
         Args:
@@ -124,7 +124,7 @@ class RowCollector:
             kept[list(duplicates)] = False
             vectors, letters = vectors[kept], letters[numpy.repeat(kept, lengths)]
             vocabulary = _vocabulary(letters, lengths[kept])
-        return WordVectors(
+        return KeyedVectors(
             vocabulary, vectors, report=LoadReport(self._oddities.path, format, rows, self._oddities.found())
         )
 

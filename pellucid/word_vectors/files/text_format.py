@@ -16,7 +16,7 @@ from pellucid.word_vectors.files.format_detection import FileFormat
 from pellucid.word_vectors.files.problems import ProblemLog
 from pellucid.word_vectors.files.row_collector import RowCollector
 from pellucid.word_vectors.files.text_rows import format_rows, parse_rows
-from pellucid.word_vectors.vectors import WordVectors
+from pellucid.word_vectors.keyed_vectors import KeyedVectors
 from pellucid.word_vectors.vocabulary import Vocabulary
 
 __all__ = ["format_text", "read_text"]
@@ -34,7 +34,7 @@ def read_text(
     problems: ProblemLog,
     escaped: bool,
     on_progress: Callable[[int], object],
-) -> WordVectors:
+) -> KeyedVectors:
     """Read lines of words and numbers.
 
     Args:
