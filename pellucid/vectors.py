@@ -103,8 +103,8 @@ class WordVectors(KeyedVectors):
         r"""Read vectors from a file or a folder; problems are listed in `report` and issued as warnings.
 
         Args:
-            path: a folder written by `save`, or a word2vec (text or binary), GloVe or fastText (`.vec`) file, optionally
-                compressed as `.gz`, `.xz` or `.zst`.
+            path: a folder written by `save`, or a word2vec (text or binary), GloVe or fastText (`.vec`) file,
+                optionally compressed as `.gz`, `.xz` or `.zst`.
             format: native, word2vec-text, word2vec-binary, glove or fasttext; detected from the content by default.
             strict: raise an error with line or byte for any problem.
             unescape: decode `\s`, `\n`, … in words as written by `save(…, escape=True)`.
@@ -248,6 +248,6 @@ class WordVectors(KeyedVectors):
 
     def look(self, words: str | Sequence[str]) -> WordLook:
         """Look at the numbers of some words, given as a text split at spaces or as a list."""
-        from pellucid.inspection import look_at_vectors
+        from pellucid.inspection import look_at_word_vectors
 
-        return look_at_vectors(self, words)
+        return look_at_word_vectors(self, words)

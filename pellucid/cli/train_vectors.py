@@ -35,7 +35,7 @@ def vectors(
     settings: Annotated[VectorFlags, Parameter(name="*")] = DEFAULT_VECTOR_FLAGS,
     flags: Flags = DEFAULT_FLAGS,
 ) -> int:
-    """Train word vectors from a text with one sentence per line.
+    """Train word vectors on text with one sentence per line.
 
     The same text, settings and seed give bit-identical vectors. The tokens need not be words: shopping baskets, one per
     line, give vectors of items. Ctrl-C stops and saves the vectors as they are. When training into a folder, a
@@ -45,8 +45,8 @@ def vectors(
     Args:
         text: Text files, optionally compressed as .gz, .xz or .zst.
         output: Folder for the native format, file for the others.
-        to: Format to write. native is a folder that opens instantly and also holds counts and output vectors. By default
-            from the suffix: .txt is word2vec-text, .bin word2vec-binary, .vec fasttext, anything else native.
+        to: Format to write. native is a folder that opens instantly and also holds counts and output vectors. By
+            default from the suffix: .txt is word2vec-text, .bin word2vec-binary, .vec fasttext, anything else native.
         start_from: Folder or file of word vectors to continue training from; new words are added.
         resume: Continue the training in the output folder; pass the same text and settings.
         overwrite: Replace existing word vectors in the output folder, or the file.
@@ -104,9 +104,7 @@ def _train(run: "TrainingRun", interrupt: Interrupt) -> None:
             if step.progress < 1 and interrupt.requested:
                 console.log(f"Stopped at {step.progress:.0%}; the vectors are saved as they are.")
                 return
-    console.log(
-        f"{step.words:,} words (all epochs) in {step.seconds:.1f} s: {step.words / step.seconds:,.0f} words/s"
-    )
+    console.log(f"{step.words:,} words (all epochs) in {step.seconds:.1f} s: {step.words / step.seconds:,.0f} words/s")
 
 
 @contextmanager

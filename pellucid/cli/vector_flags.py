@@ -12,7 +12,7 @@ __all__ = ["DEFAULT_VECTOR_FLAGS", "VectorFlags"]
 class VectorFlags(VectorsConfig):
     """`VectorsConfig` as flags; names, defaults and help come from its fields."""
 
-    dim: Annotated[int, Parameter(name=["--dimension", "-d"])] = VectorsConfig.model_fields["dim"]
+    dim: Annotated[int, Parameter(name=["--dimension", "-d"])] = VectorsConfig.model_fields["dim"]  # type: ignore[assignment]
 
     def given(self) -> dict[str, Any]:
         """List the settings given on the command line, by their names in `VectorsConfig`."""

@@ -11,8 +11,9 @@ from cyclopts import Parameter
 
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_FLAGS, Flags
-from pellucid.cli.vector_files import DEFAULT_FILE, FileOptions, Form, check_output, escape_field, open_vectors, split_pair
+from pellucid.cli.vector_files import DEFAULT_FILE, FileOptions, escape_field, open_vectors, output_format, split_pair
 from pellucid.errors import UsageError
+from pellucid.word_vectors.files.formats import Format
 
 if TYPE_CHECKING:
     from pellucid.word_vectors import KeyedVectors, Neighbour
@@ -185,7 +186,7 @@ def axis(
     if as_json:
         console.data_json({"left": left, "right": right, "positions": _records(found)})
     else:
-        console.log(f"− is {', '.join(left)}, + is {', '.join(right)}")
+        console.log(f"−: {', '.join(left)}; +: {', '.join(right)}")
         _show(found)
 
 
@@ -205,11 +206,11 @@ def bias(
     file: FileOptions = DEFAULT_FILE,
     flags: Flags = DEFAULT_FLAGS,
 ) -> None:
-    """Measure bias: WEAT with --x --y --a --b, RIPA with words and --pairs.
+    """Measure bias with WEAT or RIPA.
 
-    WEAT tests whether the words x are closer to a than to b, compared with the words y: effect size (−2 to 2) and p from
-    a permutation test. RIPA scores words along the relation of pairs such as man:woman, positive towards the pairs'
-    first words.
+    WEAT takes --x --y --a --b, RIPA words and --pairs. WEAT tests whether the words x are closer to a than to b,
+    compared with the words y: effect size (−2 to 2) and p from a permutation test. RIPA scores words along the relation
+    of pairs such as man:woman, positive towards the pairs' first words.
 
     Args:
         vectors: Folder or file of word vectors.
@@ -257,8 +258,8 @@ def bias(
     if as_json:
         console.data_json({"weat": found.as_dict()})
         return
-    console.log(f"the words' scores: + is nearer to {', '.join(one)}, − to {', '.join(other)}")
-    how = f"all {found.splits:,} splits" if found.exact else f"{found.splits:,} drawn splits"
+    console.log(f"scores: + is closer to {', '.join(a or [])}, − to {', '.join(b or [])}")
+    how = f"all {found.splits:,} splits" if found.exact else f"{found.splits:,} sampled splits"
     console.data(f"WEAT effect size {found.effect_size:.3f}, p = {found.p_value:.4g} ({how})")
     _show(found.scores)
 
@@ -277,12 +278,12 @@ def drift(
     file: FileOptions = DEFAULT_FILE,
     flags: Flags = DEFAULT_FLAGS,
 ) -> None:
-    """Measure how far words have moved between two sets of vectors, such as those of two decades.
+    """Measure how far words have moved between two sets of vectors.
 
-    Rotates the earlier space onto the later one (orthogonal Procrustes) and prints one line per word: word, change and p.
-    Change is 1 − cosine after the rotation; p is the share of words of similar frequency whose noise would have moved
-    the word at least as far. The words with the smallest p come first. Among thousands of words some have a small p by
-    chance: of n words about n · p have one below p.
+    Rotates the earlier space onto the later one (orthogonal Procrustes) and prints one line per word: word, change and
+    p. Change is 1 − cosine after the rotation; p is the share of words of similar frequency whose noise would have
+    moved the word at least as far. The words with the smallest p come first. Among thousands of words some have a small
+    p by chance: of n words about n · p have one below p.
 
     Args:
         before: Folder or file of the earlier vectors.
@@ -299,16 +300,18 @@ def drift(
     from pellucid.word_vectors.files import write_vectors
 
     if number < 1:
-        raise UsageError(f"expected a positive number of words, got {number}", where="--number", hint="20 is the default.")
-    form = None if output is None else check_output(output, None, overwrite)
+        raise UsageError(
+            f"expected a positive number of words, got {number}", where="--number", hint="20 is the default."
+        )
+    form = None if output is None else output_format(output, None, overwrite)
     earlier, later = open_vectors(before, file), open_vectors(after, file)
     with console.progress("Aligning"):
         found = measure_drift(earlier, later, anchors=None if anchors is None else _read_words(anchors), peers=peers)
     reported = [found.of(word) for word in words] if words else found.most_drifted(number)
     count = len(found.words)
     console.log(
-        f"{count:,} shared words, mean change {found.change.mean():.3f}; by chance about {count / 1000:,.1f} of them have "
-        "p below 0.001"
+        f"{count:,} shared words, mean change {found.change.mean():.3f}; by chance about {count / 1000:,.1f} of them "
+        "have p below 0.001"
     )
     if output is not None:
         write_vectors(found.rotate(earlier), output, form)
@@ -325,7 +328,7 @@ def convert(
     output: Path,
     /,
     *,
-    to: Form | None = None,
+    to: Format | None = None,
     to_float16: _Switch = False,
     escape: _Switch = False,
     overwrite: _Switch = False,
@@ -345,7 +348,7 @@ def convert(
     """
     from pellucid.word_vectors.files import write_vectors
 
-    form = check_output(output, to, overwrite)
+    form = output_format(output, to, overwrite)
     read = open_vectors(vectors, file)
     if to_float16 and form == "word2vec-binary":
         console.warn("gensim and word2vec cannot read float16 files; Pellucid can")
@@ -361,8 +364,8 @@ def convert(
         if value is not None and form != "native"
     ]
     if left_out:
-        console.log(f"{form} holds words and input vectors only; left out: {', '.join(left_out)}")
-    console.log(f"{output}: {len(read):,} words, {read.dim} numbers each")
+        console.log(f"{form} holds words and input vectors only; dropped: {', '.join(left_out)}")
+    console.log(f"{output}: {len(read):,} words, dimension {read.dim}")
 
 
 def _ripa(vectors: KeyedVectors, words: Sequence[str], pairs: Sequence[str], as_json: bool) -> None:
@@ -374,7 +377,7 @@ def _ripa(vectors: KeyedVectors, words: Sequence[str], pairs: Sequence[str], as_
         console.data_json({"ripa": found.as_dict()})
         return
     firsts, seconds = (", ".join(pair[side] for pair in split) for side in (0, 1))
-    console.log(f"the relation holds {found.explained:.0%} of what the pairs differ in; + is {firsts}, − is {seconds}")
+    console.log(f"the relation explains {found.explained:.0%} of the pairs' differences; +: {firsts}; −: {seconds}")
     _show(found.scores)
 
 

@@ -1,4 +1,4 @@
-"""`pellucid vectors stability`, `neighbours`, `map`: how far to trust vectors, where they come from, how they lie."""
+"""`pellucid vectors stability`, `neighbours` and `map`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from cyclopts import Parameter
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_FLAGS, Flags
 from pellucid.cli.interrupt import EXIT_INTERRUPTED, Interrupt
-from pellucid.cli.vector_files import DEFAULT_FILE, FileOptions, escape_field, open_vectors, total_size
-from pellucid.cli.vector_settings import DEFAULT_SETTINGS, VectorSettings
+from pellucid.cli.vector_files import DEFAULT_FILE, FileOptions, escape_field, open_vectors, split_pair, total_size
+from pellucid.cli.vector_flags import DEFAULT_VECTOR_FLAGS, VectorFlags
 from pellucid.errors import UsageError, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pellucid.vectors import WordVectors
+    from pellucid.word_vectors import KeyedVectors
 
 __all__ = ["neighbours", "stability", "vector_map"]
 
@@ -42,52 +42,52 @@ def stability(
     documents: Literal["auto", "files", "blocks", "lines"] = "auto",
     confidence: float = 0.95,
     as_json: _Json = False,
-    settings: VectorSettings = DEFAULT_SETTINGS,
+    settings: Annotated[VectorFlags, Parameter(name="*")] = DEFAULT_VECTOR_FLAGS,
     flags: Flags = DEFAULT_FLAGS,
 ) -> int:
-    """Train on many resamples of a text's documents, and give neighbours, cosines and WEAT with intervals.
+    """Measure the stability of neighbours and scores over many trainings.
 
-    A line a neighbour: the word asked about, the neighbour, its mean cosine, the bounds of the interval, and the share
-    of the runs in which it was among the nearest. A line a score: its name, mean, bounds. Ctrl-C stops after the
-    training under way and gives the intervals of those so far.
+    Each training uses a bootstrap sample of the documents. Prints one line per neighbour: query word, neighbour, mean
+    cosine, the bounds of its interval, and the share of the runs in which it was among the nearest; and one line per
+    score: name, mean and bounds. Ctrl-C stops after the current training and reports the intervals so far.
 
     Args:
-        text: Files of text, as for `pellucid train vectors`.
-        words: Words whose neighbours are asked for.
-        pairs: Pairs whose cosine is asked for, as king:queen.
-        x: First group of target words of WEAT, as for `pellucid vectors bias`.
+        text: Text files, as in `pellucid train vectors`.
+        words: Words whose neighbours are of interest.
+        pairs: Pairs whose cosine is of interest, such as king:queen.
+        x: First group of target words of WEAT, as in `pellucid vectors bias`.
         y: Second group of target words.
         a: First group of attribute words.
         b: Second group of attribute words.
-        runs: How many trainings.
-        number: How many neighbours.
-        documents: What is drawn: files, blocks between blank lines, or lines; the first that gives 20 unless given.
+        runs: Number of trainings.
+        number: Number of neighbours.
+        documents: What is sampled: files, blocks between blank lines, or lines; auto takes the first with at least 20.
         confidence: Share of the runs between the bounds.
         as_json: Print one JSON object.
     """
     where = "pellucid vectors stability"
     if not text:
-        raise UsageError("no text was given", where=where, hint="Name the files to train on.")
+        raise UsageError("no text given", where=where, hint="Name the files to train on.")
     groups = (x, y, a, b)
     if any(groups) and not all(groups):
-        raise UsageError("WEAT takes four groups of words", where=where, hint="Give all of --x --y --a --b.")
+        raise UsageError("WEAT needs four groups of words", where=where, hint="Pass all of --x --y --a --b.")
     if not words and not pairs and not any(groups):
-        hint = "Give --words freedom, --pairs king:queen, or the groups --x --y --a --b."
-        raise UsageError("nothing is asked about", where=where, hint=hint)
-    from pellucid.word_vectors.stability import stability as stability_of
+        hint = "Pass --words freedom, --pairs king:queen, or the groups --x --y --a --b."
+        raise UsageError("no words and no scores of interest", where=where, hint=hint)
+    from pellucid.word_vectors.stability import measure_stability
 
     measures = _cosines(pairs or [])
     if any(groups):
         measures["WEAT"] = partial(_weat, groups=[group or [] for group in groups])
-    stop = Interrupt("Stopping after this training, with the intervals of those so far")
+    stop = Interrupt("Stopping after this training; the intervals so far are reported")
     with stop.handled(), console.progress("Training", runs, "runs") as bar:
 
-        def count(run: int) -> bool:
+        def on_run(run: int) -> bool:
             bar.advance()
-            stop.deferred = run >= 1  # a second one gives intervals
+            stop.deferred = run >= 1  # two runs give intervals
             return stop.requested
 
-        found = stability_of(
+        found = measure_stability(
             list(text),
             words or [],
             runs=runs,
@@ -96,25 +96,25 @@ def stability(
             documents=documents,
             confidence=confidence,
             threads=flags.threads,
-            on_run=count,
+            on_run=on_run,
             **settings.given(),
         )
-    console.log(f"{found.runs} trainings on as many resamples of {found.documents:,} {found.document}")
+    console.log(f"{found.runs} trainings on bootstrap samples of {found.documents:,} {found.unit}")
     if found.runs < _FEW_RUNS:
-        console.warn(f"the bounds of {found.runs} runs are rough: {confidence:.0%} intervals want {_FEW_RUNS} or more")
+        console.warn(f"{found.runs} runs give rough bounds: {confidence:.0%} intervals need {_FEW_RUNS} runs or more")
     if as_json:
         console.data_json(found.as_dict())
         return EXIT_INTERRUPTED if stop.requested else 0
     if found.neighbours:
-        console.log(f"word, neighbour, mean cosine, {confidence:.0%} from, to, share of the runs that have it as such:")
+        console.log(f"word, neighbour, mean cosine, {confidence:.0%} interval from, to, share of the runs:")
     for word, near in found.neighbours.items():
         for one in near:
             mean, low, high = one.cosine
             console.data(
-                f"{escape_field(word)}\t{escape_field(one.word)}\t{mean:.3f}\t{low:.3f}\t{high:.3f}\t{one.among:.0%}"
+                f"{escape_field(word)}\t{escape_field(one.word)}\t{mean:.3f}\t{low:.3f}\t{high:.3f}\t{one.share:.0%}"
             )
     if found.measures:
-        console.log(f"score, mean, {confidence:.0%} from, to:")
+        console.log(f"score, mean, {confidence:.0%} interval from, to:")
     for name, (mean, low, high) in found.measures.items():
         console.data(f"{name}\t{mean:.3f}\t{low:.3f}\t{high:.3f}")
     return EXIT_INTERRUPTED if stop.requested else 0
@@ -134,29 +134,27 @@ def neighbours(
     file: FileOptions = DEFAULT_FILE,
     flags: Flags = DEFAULT_FLAGS,
 ) -> None:
-    """Find a word's neighbours, and sentences of the text where they stand, by file and line.
+    """Find a word's neighbours and sentences that contain them, by file and line.
 
-    A line a neighbour: word, cosine, in how many sentences it stands, how many of these hold the word asked about, too;
-    below it, indented, some of the sentences, those with both words first, marked with *.
+    Prints one line per neighbour: word, cosine, number of sentences that contain it, and number of those that also
+    contain the query word; below it, indented, some of these sentences, first those with both words, marked with *.
 
     Args:
         vectors: Folder or file of word vectors.
-        word: The word to ask about.
-        corpus: Files of text, as a rule those that the vectors were trained on.
-        number: How many neighbours.
-        examples: How many sentences each gets, at most.
-        tokenizer: How lines come apart; as in the training unless given.
-        lowercase: Whether capitals become small letters; as in the training unless given.
-        as_json: Print one JSON object: word, neighbours (word, score, sentences, shared, places).
+        word: The query word.
+        corpus: Text files, usually those that the vectors were trained on.
+        number: Number of neighbours.
+        examples: Maximum number of sentences per neighbour.
+        tokenizer: How lines are split; as in the training by default.
+        lowercase: Whether to convert the text to lower case; as in the training by default.
+        as_json: Print one JSON object: word, neighbours (word, score, sentences, shared, examples).
     """
-    from dataclasses import asdict
-
     from pellucid.word_vectors.concordance import find_neighbours_in_text
 
-    asked = open_vectors(vectors, file)
+    opened = open_vectors(vectors, file)
     with console.progress("Reading", total_size(corpus), "bytes") as bar:
         found = find_neighbours_in_text(
-            asked,
+            opened,
             word,
             corpus,
             number,
@@ -166,16 +164,15 @@ def neighbours(
             on_progress=bar.advance,
         )
     if not any(one.sentences for one in found):
-        console.warn("none of the neighbours stands in this text; is it cut by the right --tokenizer?")
+        console.warn("none of the neighbours occurs in this text: is --tokenizer right?")
     if as_json:
-        records = [{**asdict(one), "places": [place._asdict() for place in one.places]} for one in found]
-        console.data_json({"word": word, "neighbours": records})
+        console.data_json({"word": word, "neighbours": [one.as_dict() for one in found]})
         return
-    console.log(f"neighbour, cosine, sentences with it, those with {word}, too (marked *):")
+    console.log(f"neighbour, cosine, sentences, sentences that also contain {word} (marked *):")
     for one in found:
         console.data(f"{escape_field(one.word)}\t{one.score:.4f}\t{one.sentences}\t{one.shared}")
-        for place in one.places:
-            console.data(f"  {'*' if place.shared else ' '} {place.file}:{place.line}\t{place.text}")
+        for line in one.examples:
+            console.data(f"  {'*' if line.shared else ' '} {line.file}:{line.line}\t{line.text}")
 
 
 def vector_map(
@@ -190,44 +187,43 @@ def vector_map(
     file: FileOptions = DEFAULT_FILE,
     flags: Flags = DEFAULT_FLAGS,
 ) -> None:
-    """Draw the most frequent words as a map: one HTML page that needs nothing else, in English and Chinese.
+    """Write a map of the most frequent words as an HTML page.
+
+    The page is self-contained, in English and Chinese.
 
     Args:
         vectors: Folder or file of word vectors.
-        output: The page, as map.html.
-        points: How many words, at most 50,000.
+        output: The page, such as map.html.
+        points: Number of words, at most 50,000.
         method: pca, or umap (an extra).
         seed: Seed of umap.
-        overwrite: Replace the file.
+        overwrite: Replace an existing file.
     """
     if output.is_file() and not overwrite:
         raise UserError(
-            f"{output} exists already", where=str(output), hint="Add `--overwrite` to replace it, or name another file."
+            f"{output} already exists",
+            where=str(output),
+            hint="Add `--overwrite` to replace it, or choose another file.",
         )
     from pellucid.storage.files import write_text
     from pellucid.word_vectors.vector_map import build_map, render_map
 
-    asked = open_vectors(vectors, file)
-    with console.progress("Finding neighbours", min(points, len(asked)), "words") as bar:
-        drawn = build_map(asked, points=points, method=method, seed=seed, on_progress=bar.advance)
-    write_text(output, render_map(drawn, vectors.name or str(vectors)))
-    console.log(f"{output}: {len(drawn.words):,} words; open it in a browser")
+    opened = open_vectors(vectors, file)
+    with console.progress("Finding neighbours", min(points, len(opened)), "words") as bar:
+        built = build_map(opened, points=points, method=method, seed=seed, on_progress=bar.advance)
+    write_text(output, render_map(built, vectors.name or str(vectors)))
+    console.log(f"{output}: {len(built.words):,} words; open it in a browser")
 
 
-def _cosines(pairs: list[str]) -> dict[str, Callable[[WordVectors], float]]:
-    measures: dict[str, Callable[[WordVectors], float]] = {}
-    for pair in pairs:
-        words = pair.split(":")
-        if len(words) != 2:
-            raise UsageError(f"expected a pair such as king:queen, got {pair}", where="--pairs")
-        measures[pair] = partial(_cosine, one=words[0], other=words[1])
-    return measures
+def _cosines(pairs: list[str]) -> dict[str, Callable[[KeyedVectors], float]]:
+    def cosine_of(first: str, second: str) -> Callable[[KeyedVectors], float]:
+        return lambda vectors: vectors.similarity(first, second)
+
+    return {pair: cosine_of(*split_pair(pair)) for pair in pairs}
 
 
-def _cosine(vectors: WordVectors, one: str, other: str) -> float:
-    return vectors.similarity(one, other)
+def _weat(vectors: KeyedVectors, groups: list[list[str]]) -> float:
+    from pellucid.word_vectors.bias import weat
 
-
-def _weat(vectors: WordVectors, groups: list[list[str]]) -> float:
     x, y, a, b = groups
-    return vectors.weat(x, y, a, b, permutations=1).effect_size
+    return weat(vectors, x, y, a, b, permutations=1).effect_size

@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from pellucid.corpus.text_files import read_lines
 from pellucid.errors import UserError
 from pellucid.word_vectors.analogies import METHODS, Method
-from pellucid.word_vectors.neighbours import ROUNDING, search
 from pellucid.word_vectors.keyed_vectors import KeyedVectors
+from pellucid.word_vectors.neighbours import ROUNDING, search
 
 __all__ = [
     "AnalogyScores",

@@ -21,7 +21,7 @@ from pellucid.errors import UserError
 from pellucid.word_vectors.keyed_vectors import KeyedVectors
 from pellucid.word_vectors.neighbours import COSINE, ROUNDING, Neighbour, ScoreFormula
 
-__all__ = ["METHODS", "Method", "solve_analogies", "build_analogy_query", "rank_by_agreement"]
+__all__ = ["METHODS", "Method", "build_analogy_query", "rank_by_agreement", "solve_analogies"]
 
 Method = Literal["3CosAdd", "3CosMul"]
 _EPSILON = 0.001
@@ -52,9 +52,7 @@ def solve_analogies(
         UserError: for a question whose vectors cancel out.
     """
     if method not in METHODS:
-        raise UserError(
-            f"unknown analogy method {method!r}", where="method", hint=f"Use {' or '.join(METHODS)}."
-        )
+        raise UserError(f"unknown analogy method {method!r}", where="method", hint=f"Use {' or '.join(METHODS)}.")
     queries = [build_analogy_query(vectors, *question, method=method) for question in questions]
     excluded = [vectors.rows(question) if exclude_query else [] for question in questions]
     return vectors.nearest(queries, excluded, n, formula=METHODS[method], restrict=restrict)
@@ -84,9 +82,7 @@ def rank_by_agreement(vectors: KeyedVectors, words: Sequence[str]) -> list[Neigh
         UserError: for fewer than three words.
     """
     if isinstance(words, str):
-        raise UserError(
-            "expected a list of words, got one string", where="words", hint="Write [word, word, word]."
-        )
+        raise UserError("expected a list of words, got one string", where="words", hint="Write [word, word, word].")
     words = list(dict.fromkeys(words))
     if len(words) < 3:
         raise UserError(

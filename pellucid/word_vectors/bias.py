@@ -14,8 +14,8 @@ RIPA measures each word along a relation, given by pairs such as (man, woman):
 Source:
     Caliskan, Bryson & Narayanan 2017, p. 2 of the supplement; Ethayarajh, Duvenaud & Hirst 2019, def. 2 and 3.
 Differs from source:
-    p includes splits that differ equally (the source: only more), so that it is never 0, and uses means where the source
-    uses sums, which is the same for groups of equal size; the standard deviation divides by n − 1.
+    p includes splits that differ equally (the source: only more), so that it is never 0, and uses means where the
+    source uses sums, which is the same for groups of equal size; the standard deviation divides by n − 1.
 """
 
 from __future__ import annotations

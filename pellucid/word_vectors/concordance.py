@@ -102,7 +102,10 @@ def find_neighbours_in_text(
         lowercase=trained.get("lowercase", False) if lowercase is None else lowercase,
         on_progress=on_progress,
     )
-    return [NeighbourInText(*neighbour, *concordance) for neighbour, concordance in zip(near, found, strict=True)]
+    return [
+        NeighbourInText(one.word, one.score, own.examples, own.sentences, own.shared)
+        for one, own in zip(near, found, strict=True)
+    ]
 
 
 def find_concordances(

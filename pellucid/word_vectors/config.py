@@ -65,8 +65,8 @@ class VectorsConfig(BaseModel):
     max_vocab: int | None = Field(None, ge=2, description="Maximum vocabulary size; unlimited by default.")
     tokenizer: str = Field(
         "whitespace",
-        description="How lines are split: whitespace; words (punctuation separately, Chinese by character); characters; "
-        "rjieba for Chinese words (an extra); or a model's tokenizer.json.",
+        description="How lines are split: whitespace; words (punctuation separately, Chinese by character); "
+        "characters; rjieba for Chinese words (an extra); or a model's tokenizer.json.",
     )
     lowercase: bool = Field(False, description="Convert the text to lower case.")
     drop_punctuation: bool = Field(False, description="Drop tokens without a letter or a digit, such as commas.")
@@ -87,8 +87,8 @@ class VectorsConfig(BaseModel):
     cbow_sum: bool = Field(False, description="Use the sum of the context vectors in cbow instead of their mean.")
     cbow_gradient: Literal["classic", "exact"] = Field(
         "classic",
-        description="Update of cbow's context vectors: that of their sum, as in word2vec.c (classic), or the gradient of "
-        "their mean (exact).",
+        description="Update of cbow's context vectors: that of their sum, as in word2vec.c (classic), or the gradient "
+        "of their mean (exact).",
     )
     seed: int = Field(1, ge=0, lt=2**63, description="Random seed.")
     fast: bool = Field(

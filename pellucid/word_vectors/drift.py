@@ -95,7 +95,7 @@ class Drift:
         return [WordDrift(self.words[i], float(self.change[i]), float(self.p_values[i])) for i in order]
 
     def rotate(self, vectors: KeyedVectors) -> KeyedVectors:
-        """Rotate the earlier vectors (or any others of that space) into the later space, preserving norms and cosines."""
+        """Rotate the earlier vectors, or others of that space, into the later space, preserving norms and cosines."""
         if vectors.dim != len(self.rotation):
             raise UserError(
                 f"expected vectors of dimension {len(self.rotation)}, got {vectors.dim}",
@@ -122,15 +122,17 @@ class Drift:
         }
 
 
-def measure_drift(before: KeyedVectors, after: KeyedVectors, *, anchors: Sequence[str] | None = None, peers: int = 1000) -> Drift:
+def measure_drift(
+    before: KeyedVectors, after: KeyedVectors, *, anchors: Sequence[str] | None = None, peers: int = 1000
+) -> Drift:
     """Rotate the space of `before` onto that of `after` and measure how far each shared word has moved.
 
     Words with a zero vector in either space are left out.
 
     Args:
         anchors: words to fit the rotation on, at least as many as the dimension; all shared words by default.
-        peers: number of words, adjacent in frequency (the lower of both counts; in row order without counts), that share
-            a null distribution.
+        peers: number of words, adjacent in frequency (the lower of both counts; in row order without counts), that
+            share a null distribution.
 
     Raises:
         UserError: if the spaces differ in dimension, or there are fewer shared words (or anchors) than dimensions.

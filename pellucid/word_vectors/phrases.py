@@ -96,7 +96,9 @@ def find_phrases(
     """
     with tempfile.TemporaryDirectory(prefix="pellucid-") as folder:
         encoded = encode_text(text, Path(folder), tokenizer=tokenizer, lowercase=lowercase, min_count=1)
-        return find_phrases_in(encoded, score=score, threshold=threshold, min_count=min_count, common=common, joiner=joiner)
+        return find_phrases_in(
+            encoded, score=score, threshold=threshold, min_count=min_count, common=common, joiner=joiner
+        )
 
 
 def find_phrases_in(
@@ -114,7 +116,9 @@ def find_phrases_in(
     least = _THRESHOLDS[score] if threshold is None else threshold
     if score == "npmi" and not -1 <= least <= 1:
         raise UserError(
-            f"expected a threshold from −1 to 1 for npmi, got {least}", where="phrase_threshold", hint="0.5 is the default."
+            f"expected a threshold from −1 to 1 for npmi, got {least}",
+            where="phrase_threshold",
+            hint="0.5 is the default.",
         )
     ids, vocab_size = encoded.ids.ids, len(encoded.words)
     inside = numpy.ones(max(0, len(ids) - 1), numpy.bool_)

@@ -65,7 +65,7 @@ class Matrices(NamedTuple):
     inputs: NDArray[numpy.float32]
     outputs: NDArray[numpy.float32]
 
-    def matrices(self, dim: int) -> tuple[NDArray[numpy.float32], NDArray[numpy.float32]]:
+    def unpadded(self, dim: int) -> tuple[NDArray[numpy.float32], NDArray[numpy.float32]]:
         """Return copies without the filling."""
         return self.inputs[:, :dim].copy(), self.outputs[:, :dim].copy()
 
@@ -101,7 +101,7 @@ class RoundRunner:
         keep = keep_thresholds(keep_probabilities(text.counts, config.sample, config.sample_formula))
         self.text = ShardedText(text.ids.ids, text.ids.ends, borders, keep)
         try:
-            self.model = Matrices(aligned_zeros(vocab_size, config.dim), aligned_zeros(vocab_size, config.dim))
+            self.matrices = Matrices(aligned_zeros(vocab_size, config.dim), aligned_zeros(vocab_size, config.dim))
         except MemoryError as error:
             raise UserError(
                 f"there is no room in memory for two matrices of {vocab_size:,} words by {config.dim:,} numbers, "
@@ -114,7 +114,7 @@ class RoundRunner:
             n_samplers = n_workers if self.local_copies else 1
             group = n_samplers if small else n_samplers * -(-_GROUP // n_samplers)
             self._targets = build_noise_table(text.counts, config.noise_exponent, group)
-            self._run = negative_sampling(config.model == "cbow", config.negative, self.model.inputs.shape[1] // 16)
+            self._run = negative_sampling(config.model == "cbow", config.negative, self.matrices.inputs.shape[1] // 16)
         else:
             if config.objective == "full-softmax" and vocab_size > _MOST_WORDS_OF_FULL_SOFTMAX:
                 raise UserError(
@@ -136,8 +136,9 @@ class RoundRunner:
             )
         except MemoryError as error:
             raise UserError(
-                f"there is no room in memory for {n_workers} parts of {int(numpy.diff(borders).max()):,} words at a time",
-                hint="Lower part_words, desks or d.",
+                f"not enough memory for {n_workers} shards of {int(numpy.diff(borders).max()):,} words",
+                where="shard_words",
+                hint="Lower shard_words, workers or dim.",
             ) from error
         self._pool: ThreadPoolExecutor | None = None
         self._gathering = create_barrier()
@@ -193,7 +194,7 @@ class RoundRunner:
         """Do a thread's share of some rounds."""
         self._run(
             self.text,
-            *self.model,
+            *self.matrices,
             self._targets,
             self.workers,
             plan,

@@ -8,8 +8,8 @@ meanwhile. At the end of the round the copies are put together, the parts in the
 these three pieces of work between them, and what comes out does not depend on how many they are: same seed, same
 bits.
 
-With `local_copies` off the rows of the model are changed in place, which is a little faster: one part at a time, that is
-plain stochastic gradient descent.
+With `local_copies` off the rows of the model are changed in place, which is a little faster: one part at a time, that
+is plain stochastic gradient descent.
 
 A row that several parts have copied moves by the sum of their movements, but for a frequent word, whose row each of
 them may already have moved nearly to where it belongs; the sum would go m times as far. If a row's movement in n

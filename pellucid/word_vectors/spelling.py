@@ -71,8 +71,8 @@ def _characters(vocabulary: Vocabulary, rows: NDArray[numpy.intp]) -> NDArray[nu
 def _distances(words: NDArray[numpy.int32], sought: str, most: int) -> NDArray[numpy.int64]:
     """Compute the edit distance of each word [characters words] to `sought`; distances above `most` are not exact.
 
-    The usual dynamic program, D[i, j] edits between the first i characters of `sought` and the first j of a word, row by
-    row, for all words at once.
+    The usual dynamic program, D[i, j] edits between the first i characters of `sought` and the first j of a word, row
+    by row, for all words at once.
     """
     width, count = words.shape
     ends = (words != 0).sum(axis=0)

@@ -31,7 +31,7 @@ from pellucid.word_vectors.training import VectorsTraining
 __all__ = ["BootstrapInterval", "DocumentUnit", "Stability", "StableNeighbour", "measure_stability"]
 
 DocumentUnit = Literal["auto", "files", "blocks", "lines"]
-"""What a document is: a file, a block between blank lines, or a line; auto takes the first with at least 20 documents."""
+"""What a document is: a file, a block between blank lines, or a line; auto takes the first unit with at least 20."""
 
 _MIN_DOCUMENTS = 20
 _BATCH = 10_000  # documents
@@ -118,8 +118,8 @@ def measure_stability(
         text: as for `train_vectors`.
         words: words whose neighbours are of interest.
         n: number of neighbours.
-        measures: scores of interest, each a function of vectors such as `lambda v: v.similarity("king", "queen")`; first
-            called on untrained vectors, so that an unknown word is reported before the trainings.
+        measures: scores of interest, each a function of vectors such as `lambda v: v.similarity("king", "queen")`;
+            first called on untrained vectors, so that an unknown word is reported before the trainings.
         documents: what a document is; if the text is passed as sentences, each sentence is one.
         confidence: share of the runs between the bounds.
         on_run: called after each run with its number, from 1; returning True, from the second run on, stops with the
@@ -182,7 +182,9 @@ def measure_stability(
     )
 
 
-def document_ends(text: TextSource, sentences: int, documents: DocumentUnit = "auto") -> tuple[str, NDArray[numpy.int64]]:
+def document_ends(
+    text: TextSource, sentences: int, documents: DocumentUnit = "auto"
+) -> tuple[str, NDArray[numpy.int64]]:
     """Find the sentence (exclusive) where each document ends, and what a document is."""
     files = source_files(text)
     if files is None or documents == "lines":

@@ -1,13 +1,13 @@
-"""The training of word vectors: numbers of words in, better vectors out, a record every second or so.
+"""Training of word vectors: encoded text in, better vectors out, one record about twice a second.
 
     text = encode_text("corpus.txt", folder)
-    training = Training(text, VectorsConfig(), threads=2)
+    training = VectorsTraining(text, VectorsConfig(), threads=2)
     for step in training:
         print(step.progress, step.loss, step.words_per_second)
     vectors = training.vectors()
 
-The vectors can be taken at any time; they are as far as the training is. Of the same text, settings and seed come the
-same vectors, whatever the number of threads, unless the setting `fast` is on.
+The vectors can be taken at any time. The same text, settings and seed give the same vectors for any number of threads,
+unless the setting `fast` is on.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import math
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -28,32 +28,32 @@ from pellucid.randomness import generator
 from pellucid.storage.checkpoints import Checkpoint
 from pellucid.word_vectors.config import VectorsConfig
 from pellucid.word_vectors.encoded_text import EncodedText
-from pellucid.word_vectors.rounds import RoundResult, RoundRunner
 from pellucid.word_vectors.keyed_vectors import KeyedVectors
+from pellucid.word_vectors.rounds import RoundResult, RoundRunner
 
 if TYPE_CHECKING:
     from pellucid.word_vectors.rounds import Matrices
 
 __all__ = ["VectorsStep", "VectorsTraining"]
 
-_SECONDS_A_STEP = 0.5
-_COUNTERS = ("_epoch", "_round", "_words", "_steps", "_predictions", "_seconds", "_loss")
+_SECONDS_PER_STEP = 0.5
+_CHECKPOINT_VERSION = 2
 
 
 @dataclass(frozen=True)
 class VectorsStep:
-    """How far a training is.
+    """A record of the training.
 
     Attributes:
         step: number of the record, from 1.
-        epoch: the pass over the text that was under way, from 0.
-        loss: nats a prediction, mean since the last record; a prediction is a pair of centre and context for skip-gram,
-            and a centre for CBOW. It is taken before the update that it leads to.
-        epoch_loss: the mean of the whole pass, with its last record; None otherwise, and for a pass in which
-            sub-sampling left nothing to predict.
+        epoch: the current epoch, from 0.
+        loss: mean loss per prediction since the last record, in nats; a prediction is a pair of centre and context for
+            skip-gram, and a centre for CBOW. It is computed before the update.
+        epoch_loss: mean loss of the whole epoch, in its last record; None otherwise, and for an epoch in which
+            subsampling left nothing to predict.
         learning_rate: at the end of the record.
-        words: read so far, all passes together, those that were sub-sampled included.
-        seconds: since the start.
+        words: words read so far, over all epochs, including subsampled ones.
+        seconds: time since the start.
         words_per_second: since the last record.
         progress: share of the training that is done, 0 to 1.
     """
@@ -69,37 +69,65 @@ class VectorsStep:
     progress: float
 
 
-class VectorsTraining:
-    """A training under way; iterate over it to take it on.
-
-    Args:
-        text: what to learn from; see `encode_text`.
-        config: the settings.
-        threads: how many threads work; all cores unless given. More than `workers` do not help.
-        start: vectors to go on with. Words that both have keep their rows, words that only the text has are added
-            behind them, and words that only the vectors have stay as they are.
+@dataclass
+class _Counters:
+    """Where a training is.
 
     Attributes:
-        matched: how many of the text's words have their rows from `start`.
-        losses: that of each pass so far, nats a prediction; None of a pass in which sub-sampling left nothing to
-            predict, as of a text of very few words.
+        epoch, round: the next ones.
+        words: words read so far.
+        steps: number of records so far.
+        loss, predictions: sums over the current epoch.
+        seconds: training time so far.
+    """
+
+    epoch: int = 0
+    round: int = 0
+    words: int = 0
+    steps: int = 0
+    loss: float = 0.0
+    predictions: int = 0
+    seconds: float = 0.0
+
+
+class VectorsTraining:
+    """A training in progress; iterate over it to train.
+
+    Args:
+        text: the encoded text; see `encode_text`.
+        config: the settings.
+        threads: number of threads; all cores by default. More threads than `workers` do not help.
+        start: vectors to continue training from. Words that both have keep their rows, words that only the text has are
+            added after them, and words that only the vectors have stay unchanged.
+
+    Attributes:
+        matched: number of the text's words that continue from `start`.
+        losses: mean loss per prediction of each epoch so far, in nats; None for an epoch in which subsampling left
+            nothing to predict.
 
     Raises:
-        UserError: if there is nothing to learn from, or `start` does not fit the settings or holds what is not finite.
+        UserError: if there is nothing to learn from, or `start` does not fit the settings or is not finite.
     """
 
     def __init__(
-        self, text: EncodedText, config: VectorsConfig, *, threads: int | None = None, start: KeyedVectors | None = None
+        self,
+        text: EncodedText,
+        config: VectorsConfig,
+        *,
+        threads: int | None = None,
+        start: KeyedVectors | None = None,
     ) -> None:
         if not (text.ids.lengths >= 2).any():
             raise UserError(
                 "no sentence has two words of the vocabulary: there is no context to learn from",
-                hint="A line of the file is a sentence; words stand between spaces. Lower min_count for little text.",
+                where="text",
+                hint="Each line is a sentence of words separated by spaces. For a small text, lower min_count.",
             )
         if start is not None and start.dim != config.dim:
             raise UserError(
-                f"the vectors to go on with have {start.dim} numbers each, the settings say dim = {config.dim}",
-                hint=f"Give dim = {start.dim}, `-d {start.dim}`.",
+                f"the existing vectors have dimension {start.dim}, but dim = {config.dim}",
+                where="dim",
+                hint=f"Set dim = {start.dim} (`-d {start.dim}`).",
             )
         self.text = text
         self.config = config
@@ -107,121 +135,135 @@ class VectorsTraining:
         self.losses: list[float | None] = []
         if start is not None:
             start.check_finite()
-        self._trainer = RoundRunner(text, config, threads or _cores())
-        self.matched = self._first_rows(self._trainer.model)
-        self._epoch = self._round = self._words = self._steps = self._predictions = 0
-        self._seconds = self._loss = 0.0
-        self._whole = True
+        self._runner = RoundRunner(text, config, threads or _available_cores())
+        self.matched = self._init_vectors(self._runner.matrices)
+        self._at = _Counters()
+        self._consistent = True  # False while a round is running
 
-    def prepare(self) -> None:
-        """Fetch the machine code, or compile it: once on a machine, some twenty seconds."""
-        self._trainer.run(self._epoch, 0, 0, self._learning_rates)
+    def compile(self) -> None:
+        """Compile the kernels, or load them from the cache: some twenty seconds on the first run on a machine."""
+        self._runner.run(self._at.epoch, 0, 0, self._learning_rates)
 
     @property
     def threads(self) -> int:
-        """How many threads work."""
-        return self._trainer.threads
+        """Number of threads in use."""
+        return self._runner.threads
 
     @property
     def progress(self) -> float:
-        """The share of the training that is done."""
-        return self._words / (len(self.text.ids.ids) * self.config.epochs)
+        """Share of the training that is done."""
+        return self._at.words / (len(self.text.ids.ids) * self.config.epochs)
 
     def __iter__(self) -> Iterator[VectorsStep]:
-        """Train, and yield a record about twice a second and at the end of each pass."""
-        if not self._whole:
+        """Train, and yield a record about twice a second and at the end of each epoch."""
+        if not self._consistent:
             raise UserError(
-                "the training was broken off in the middle of a round",
-                hint="Make it anew, or go on from a checkpoint; its vectors can be taken as they are.",
+                "the training was interrupted in the middle of a round",
+                where="VectorsTraining",
+                hint="Start over, or resume from a checkpoint; `vectors()` still returns the vectors as they are.",
             )
-        at_once = 1
-        self.prepare()
-        with self._trainer.started() as trainer:
-            while self._epoch < self.config.epochs:
+        rounds = 1
+        self.compile()
+        with self._runner.started() as runner:
+            while self._at.epoch < self.config.epochs:
                 clock = time.monotonic()
-                last = min(trainer.rounds, self._round + at_once)
-                self._whole = False  # until these rounds are done
-                result = trainer.run(self._epoch, self._round, last, self._learning_rates)
-                self._whole = True
+                last = min(runner.rounds, self._at.round + rounds)
+                self._consistent = False
+                result = runner.run(self._at.epoch, self._at.round, last, self._learning_rates)
+                self._consistent = True
                 seconds = max(time.monotonic() - clock, 1e-9)
-                step = self._counted(result, last, seconds)
-                at_once = max(1, min(2 * at_once, round(at_once * _SECONDS_A_STEP / seconds)))
+                step = self._record(result, last, seconds)
+                rounds = max(1, min(2 * rounds, round(rounds * _SECONDS_PER_STEP / seconds)))
                 yield step
 
-    def _counted(self, result: RoundResult, last: int, seconds: float) -> VectorsStep:
-        """Note that the rounds before `last` are done, and return the record."""
-        epoch, ended = self._epoch, last == self._trainer.rounds
-        self._words += result.words
-        self._steps += 1
-        self._seconds += seconds
-        self._loss += result.loss
-        self._predictions += result.predictions
-        self._round = last
+    def _record(self, result: RoundResult, last: int, seconds: float) -> VectorsStep:
+        """Update the counters after the rounds before `last`, and make the record."""
+        at = self._at
+        epoch = at.epoch
+        at.words += result.words
+        at.steps += 1
+        at.seconds += seconds
+        at.loss += result.loss
+        at.predictions += result.predictions
+        at.round = last
         epoch_loss = None
-        if ended:
-            epoch_loss = self._loss / self._predictions if self._predictions else None
+        if last == self._runner.rounds:
+            epoch_loss = at.loss / at.predictions if at.predictions else None
             self.losses.append(epoch_loss)
-            self._epoch, self._round, self._loss, self._predictions = epoch + 1, 0, 0.0, 0
+            at.epoch, at.round, at.loss, at.predictions = epoch + 1, 0, 0.0, 0
         loss = result.loss / max(result.predictions, 1)
         self._check_finite(loss)
         return VectorsStep(
-            step=self._steps,
+            step=at.steps,
             epoch=epoch,
             loss=loss,
             epoch_loss=epoch_loss,
             learning_rate=float(self._learning_rates(numpy.array(self.progress))),
-            words=self._words,
-            seconds=self._seconds,
+            words=at.words,
+            seconds=at.seconds,
             words_per_second=result.words / seconds,
             progress=self.progress,
         )
 
     def checkpoint(self) -> Checkpoint:
-        """Return all that is needed to go on from here, in another process, as if nothing had happened."""
+        """Make a checkpoint from which another process can continue exactly."""
         from torch import from_numpy
 
-        inputs, outputs = self._trainer.model.matrices(self.config.dim)
-        counters = {name: getattr(self, name) for name in _COUNTERS}
-        state = {"counters": counters, "losses": self.losses, "begun_with": self._begun_with()}
-        return Checkpoint(self._steps, {"inputs": from_numpy(inputs), "outputs": from_numpy(outputs)}, {}, state)
+        inputs, outputs = self._runner.matrices.unpadded(self.config.dim)
+        state = {
+            "version": _CHECKPOINT_VERSION,
+            "counters": asdict(self._at),
+            "losses": self.losses,
+            "identity": self._identity(),
+        }
+        return Checkpoint(self._at.steps, {"inputs": from_numpy(inputs), "outputs": from_numpy(outputs)}, {}, state)
 
     def resume_from(self, checkpoint: Checkpoint) -> None:
-        """Take the training up where a checkpoint of it was made; the number of threads may be another.
+        """Continue from a checkpoint; the number of threads may differ.
 
         Raises:
-            UserError: if the checkpoint is of another text, of other settings, or of other vectors to start from.
+            UserError: if the checkpoint belongs to another text, other settings or other existing vectors.
         """
+        where = f"checkpoint of step {checkpoint.step}"
+        if checkpoint.state.get("version") != _CHECKPOINT_VERSION:
+            raise UserError(
+                f"the checkpoint of step {checkpoint.step} was written by another version of Pellucid",
+                where=where,
+                hint="Start over with `--overwrite`.",
+            )
         try:
-            now, then = self._begun_with(), dict(checkpoint.state["begun_with"])
+            now, then = self._identity(), dict(checkpoint.state["identity"])
             if now != then:
                 raise UserError(
-                    f"the training was begun with {_difference(then, now)}",
-                    hint="Go on with the same text and settings, or start anew with `--overwrite`.",
+                    f"the training was started with {_difference(then, now)}",
+                    where=where,
+                    hint="Resume with the same text and settings, or start over with `--overwrite`.",
                 )
             matrices = [checkpoint.model[name].numpy() for name in ("inputs", "outputs")]
-            counters = {name: checkpoint.state["counters"][name] for name in _COUNTERS}
+            counters = _Counters(
+                **{field.name: checkpoint.state["counters"][field.name] for field in fields(_Counters)}
+            )
             losses = [None if loss is None else float(loss) for loss in checkpoint.state["losses"]]
-            rounds, words = self._trainer.rounds, len(self.text.ids.ids) * self.config.epochs
             if not (
                 all(matrix.shape == (len(self.text.words), self.config.dim) for matrix in matrices)
-                and 0 <= counters["_epoch"] < self.config.epochs
-                and 0 <= counters["_round"] < rounds
-                and 0 <= counters["_words"] <= words
+                and 0 <= counters.epoch < self.config.epochs
+                and 0 <= counters.round < self._runner.rounds
+                and 0 <= counters.words <= len(self.text.ids.ids) * self.config.epochs
             ):
                 raise ValueError("its numbers do not fit the text")
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise UserError(
                 f"the checkpoint of step {checkpoint.step} is damaged: {error}",
-                hint="Start anew with `--overwrite`.",
+                where=where,
+                hint="Start over with `--overwrite`.",
             ) from error
-        for rows, matrix in zip(self._trainer.model, matrices, strict=True):
+        for rows, matrix in zip(self._runner.matrices, matrices, strict=True):
             rows[:, : self.config.dim] = matrix
-        for name, value in counters.items():
-            setattr(self, name, value)
+        self._at = counters
         self.losses = losses
 
-    def _begun_with(self) -> dict[str, Any]:
-        """Return what a training that goes on must have been begun with."""
+    def _identity(self) -> dict[str, Any]:
+        """Describe what must be the same when the training is resumed."""
         settings = self.config.model_dump(mode="json")
         if self.config.fast:  # each thread has its own share of the rounds
             settings["threads"] = self.threads
@@ -232,21 +274,21 @@ class VectorsTraining:
         }
 
     def vectors(self) -> KeyedVectors:
-        """Return the vectors as they are now, the most frequent word first.
+        """Copy the vectors as they are now, the most frequent word first.
 
         Raises:
-            UserError: if one of their numbers is not finite.
+            UserError: if one of them contains NaN or infinity.
         """
-        inputs, outputs_or_nodes = self._trainer.model.matrices(self.config.dim)
+        inputs, outputs_or_nodes = self._runner.matrices.unpadded(self.config.dim)
         if not (numpy.isfinite(inputs).all() and numpy.isfinite(outputs_or_nodes).all()):
-            raise self._left_the_finite()
-        # A tree's nodes are no words: their rows are of no use without the tree.
+            raise self._not_finite()
+        # The rows of a tree's nodes belong to no word and are useless without the tree.
         outputs = None if self.config.objective == "hierarchical-softmax" else outputs_or_nodes
         words = list(self.text.words)
         counts: NDArray[numpy.int64] | None = self.text.counts
         if self.start is not None:
             words, inputs, outputs, counts = self._joined(inputs, outputs)
-        about = {
+        metadata = {
             "training": self.config.model_dump(mode="json"),
             "words": int(self.text.counts.sum()),
             "words_read": self.text.words_read,
@@ -255,46 +297,47 @@ class VectorsTraining:
             "losses": [None if loss is None else round(loss, 6) for loss in self.losses],
             "progress": self.progress,
         }
-        return KeyedVectors(words, inputs, outputs, counts, about)
+        return KeyedVectors(words, inputs, outputs, counts, metadata)
 
     def _learning_rates(self, progress: NDArray[numpy.float64]) -> NDArray[numpy.float64]:
         first, last = self.config.first_learning_rate, self.config.end_learning_rate
         return first + (last - first) * numpy.minimum(1.0, progress)
 
     def _check_finite(self, loss: float) -> None:
-        if not math.isfinite(loss) or not self._trainer.model.finite():
-            raise self._left_the_finite()
+        if not math.isfinite(loss) or not self._runner.matrices.finite():
+            raise self._not_finite()
 
-    def _left_the_finite(self) -> UserError:
+    def _not_finite(self) -> UserError:
         return UserError(
-            "the vectors have left the finite numbers",
-            hint=f"Lower the learning rate: it was {self.config.first_learning_rate}.",
+            "the training diverged: the vectors became NaN or infinite",
+            where="learning_rate",
+            hint=f"Lower the learning rate from {self.config.first_learning_rate}.",
         )
 
-    def _first_rows(self, model: Matrices) -> int:
+    def _init_vectors(self, matrices: Matrices) -> int:
         """Fill input vectors with random numbers from −1/2d to 1/2d, as word2vec does; output vectors start at 0.
 
-        Returns how many words have their rows from the vectors to go on with instead.
+        Words of existing vectors start from those instead; returns their number.
         """
         draw = generator(self.config.seed, "first vectors")
         dim = self.config.dim
-        for begin in range(0, len(model.inputs), 1 << 14):
-            block = model.inputs[begin : begin + (1 << 14), :dim]
+        for begin in range(0, len(matrices.inputs), 1 << 14):
+            block = matrices.inputs[begin : begin + (1 << 14), :dim]
             block[:] = (draw.random(block.shape, numpy.float32) - 0.5) / dim
         if self.start is None:
             return 0
         found = [self.start.vocabulary.find(word) for word in self.text.words]
         here = numpy.array([n for n, row in enumerate(found) if row is not None], numpy.int64)
         rows = numpy.array([row for row in found if row is not None], numpy.int64)
-        model.inputs[here, :dim] = self.start.input_vectors[rows]
+        matrices.inputs[here, :dim] = self.start.input_vectors[rows]
         if self.start.output_vectors is not None and self.config.objective != "hierarchical-softmax":
-            model.outputs[here, :dim] = self.start.output_vectors[rows]
+            matrices.outputs[here, :dim] = self.start.output_vectors[rows]
         return len(here)
 
     def _joined(
         self, inputs: NDArray[numpy.float32], outputs: NDArray[numpy.float32] | None
     ) -> tuple[list[str], NDArray[numpy.float32], NDArray[numpy.float32] | None, NDArray[numpy.int64] | None]:
-        """Return the words that the training went on from, in their rows, and behind them the new ones."""
+        """Join the existing vectors, in their rows, with the new words after them."""
         assert self.start is not None
         old = self.start
         found = [old.vocabulary.find(word) for word in self.text.words]
@@ -319,12 +362,12 @@ class VectorsTraining:
 
 
 def _difference(then: dict[str, Any], now: dict[str, Any]) -> str:
-    """Say in words what is not the same."""
+    """Describe what differs."""
     before, after = then["settings"], now["settings"]
     other = [name for name in {**before, **after} if before.get(name) != after.get(name)]
     if other:
         return ", ".join(f"{name} = {before[name]}" if name in before else f"no {name}" for name in other)
-    return "another text" if then["text"] != now["text"] else "other vectors to start from (`--from`)"
+    return "another text" if then["text"] != now["text"] else "other existing vectors (`--from`)"
 
 
 def _fingerprint(vectors: KeyedVectors) -> str:
@@ -335,8 +378,8 @@ def _fingerprint(vectors: KeyedVectors) -> str:
     return content.hexdigest()
 
 
-def _cores() -> int:
-    """Return how many cores this process may use, which may be fewer than the machine has."""
+def _available_cores() -> int:
+    """Count the cores that this process may use, possibly fewer than the machine has."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -6,8 +6,8 @@
             print(step.progress, step.loss)
         vectors = run.save()
 
-Leaving the loop early stops the training; `save` then writes the vectors as they are and, in a folder, a checkpoint from
-which `resume=True` continues to the same vectors, bit for bit, as an uninterrupted training.
+Leaving the loop early stops the training; `save` then writes the vectors as they are and, in a folder, a checkpoint
+from which `resume=True` continues to the same vectors, bit for bit, as an uninterrupted training.
 """
 
 from __future__ import annotations
@@ -170,7 +170,8 @@ class TrainingRun:
     def save(self) -> KeyedVectors:
         """Write the vectors; in a folder also metrics, report and, if the training was stopped early, a checkpoint.
 
-        If writing fails, the vectors are saved to a temporary folder, which a warning names, before the error is raised.
+        If writing fails, the vectors are saved to a temporary folder, which a warning names, before the error is
+        raised.
 
         Raises:
             UserError: if writing fails, or the output now exists.
@@ -272,7 +273,7 @@ class TrainingRun:
         self._log(f"{matched:,} of the text's {words:,} words continue from existing vectors{without}; the rest is new")
         if matched < words / 10:
             self._warn(
-                "hardly any word of the text is among the existing vectors: are they of the same language and tokenizer?"
+                "hardly any word of the text is among the existing vectors: are language and tokenizer the same?"
             )
         then = start.metadata.get("training")
         before = then.get("model") if isinstance(then, dict) else None

@@ -3,8 +3,8 @@
     update_pairs    each of some inputs tells the true target from the false ones (skip-gram)
     update_mean     the mean or sum of the inputs does (CBOW)
 
-These are Numba intrinsics, for rows and in the instructions of `simd.py`; `tests/word_vectors/reference_training.py` has the
-same in a few lines of NumPy.
+These are Numba intrinsics, for rows and in the instructions of `simd.py`; `tests/word_vectors/reference_training.py`
+has the same in a few lines of NumPy.
 
 The loss comes nearly free: −Σ log p is −log Π p, and a product is one multiplication an update. Its exponent is taken
 off after each into an integer, so that it never leaves the range of a float; two numbers a lane are all that is kept.

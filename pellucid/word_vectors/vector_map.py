@@ -35,7 +35,8 @@ class VectorMap:
     Attributes:
         words: the most frequent words, most frequent first.
         coordinates: float32 [words 2].
-        neighbours: int32 [words n], indices into `words` of each word's nearest by cosine in all dimensions, best first.
+        neighbours: int32 [words n], indices into `words` of each word's nearest by cosine in all dimensions, best
+            first.
         method: pca or umap.
         explained: share of the variance on each of the two axes; None for umap.
     """

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,10 @@ import pytest
 from pellucid import WordVectors
 from pellucid.cli import console
 from pellucid.cli.app import main
-from pellucid.cli.interrupt import Interrupt
-from pellucid.cli.vector_settings import VectorSettings
-from pellucid.cli.vectors_run import VectorsRun
 from pellucid.storage.model_folder import write_config
 from pellucid.word_vectors.config import VectorsConfig
+from pellucid.word_vectors.training import VectorsStep
+from pellucid.word_vectors.training_run import TrainingRun
 from tests.conftest import ROOT, Run
 
 
@@ -33,9 +33,13 @@ def train(*arguments: object) -> int:
     return main(["train", "vectors", *map(str, arguments)])
 
 
-def test_every_setting_is_a_flag() -> None:
-    named = {"dim" if name == "dimension" else name for name in VectorSettings.__dataclass_fields__}
-    assert named == set(VectorsConfig.model_fields)
+def test_every_setting_is_a_flag_with_its_description(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "vectors", "--help"]) == 0
+    said = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    for name, field in VectorsConfig.model_fields.items():
+        flag = "--dimension" if name == "dim" else f"--{name.replace('_', '-')}"
+        assert f" {flag} " in said, flag
+        assert field.description is not None and field.description.split()[0] in said
 
 
 def test_a_training_leaves_a_folder_and_says_what_it_did(
@@ -44,8 +48,8 @@ def test_a_training_leaves_a_folder_and_says_what_it_did(
     assert train(text, "-o", tmp_path / "v", "-d", 8, "--epochs", 2, "--threads", 1) == 0
     said = capsys.readouterr()
     assert said.out == ""
-    assert "1,800 words, 7 different, 7 of them at least 5 times; 200 sentences" in said.err
-    assert "pass 2 of 2: loss" in said.err and "words/s" in said.err
+    assert "1,800 words, 7 distinct, 7 of them at least 5 times; 200 sentences" in said.err
+    assert "epoch 2 of 2: loss" in said.err and "words/s" in said.err
     vectors = WordVectors.load(tmp_path / "v")
     assert (len(vectors), vectors.dim) == (7, 8)
     assert vectors.counts is not None and vectors.output_vectors is not None
@@ -65,15 +69,15 @@ def test_a_file_of_another_form_and_going_on(text: Path, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["-o", "v"], 2, "no text was given"),
+        (["-o", "v"], 2, "no text given"),
         (["nowhere.txt", "-o", "v"], 1, "no such file"),
         (["words " * 100, "-o", "v"], 1, "name too long"),
         (["text.txt", "-o", "v", "--training.epochs", "3"], 2, "flags without a dot, as --epochs 5"),
         (["text.txt", "-o", "v", "--window", "0"], 2, "window: input should be greater than or equal to 1"),
         (["text.txt", "-o", "v", "--learning-rate", "0.00001"], 2, "end_learning_rate 0.0001 is above"),
         (["text.txt", "-o", "v", "--tokenizer", "jieba"], 1, "unknown tokenizer 'jieba'"),
-        (["text.txt", "-o", "text.txt", "--to", "glove"], 1, "text.txt exists already"),
-        (["text.txt", "-o", "text.txt", "--overwrite"], 1, "text.txt is the text to learn from"),
+        (["text.txt", "-o", "text.txt", "--to", "glove"], 1, "text.txt already exists"),
+        (["text.txt", "-o", "text.txt", "--overwrite"], 1, "text.txt is the training text"),
         (["text.txt", "-o", "nowhere/v.bin"], 1, "nowhere does not exist"),
         (["text.txt", "-o", "text.txt/v"], 1, "text.txt is a file"),
         (["text.txt", "-o", "v.txt.gz", "--to", "native"], 1, "v.txt.gz sounds like a file"),
@@ -99,7 +103,7 @@ def test_mistakes_are_said(
     before = sorted(Path().rglob("*"))
     assert train(*arguments) == code
     said = capsys.readouterr().err
-    assert message in said and "pass 1" not in said
+    assert message in said and "epoch 1" not in said
     assert sorted(Path().rglob("*")) == before
 
 
@@ -112,16 +116,17 @@ def test_the_ending_of_the_output_says_its_form(text: Path, tmp_path: Path) -> N
 def test_vectors_that_cannot_be_written_after_all_are_kept_elsewhere(
     text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def trained_meanwhile(run: VectorsRun, stop: Interrupt) -> None:
+    def trained_meanwhile(run: TrainingRun) -> Iterator[VectorsStep]:
         (tmp_path / "v").touch()  # by somebody else
+        yield from run.training
 
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "elsewhere"))
-    monkeypatch.setattr(VectorsRun, "take_on", trained_meanwhile)
+    monkeypatch.setattr(TrainingRun, "__iter__", trained_meanwhile)
     assert train(text, "-o", tmp_path / "v", "-d", 4, "--epochs", 1) == 1
     said = capsys.readouterr().err
     (kept,) = (tmp_path / "elsewhere").glob("*/vectors")
-    assert f"the vectors are kept in {kept}" in said and "v is a file" in said
+    assert f"the vectors have been saved to {kept} instead" in said and "v is a file" in said
     assert WordVectors.load(kept).dim == 4
 
 
@@ -143,12 +148,12 @@ def test_ctrl_c_keeps_the_vectors_as_they_are(text: Path, tmp_path: Path) -> Non
     ) as program:
         assert program.stderr is not None
         for line in program.stderr:
-            if line.startswith("pass 3 "):
+            if line.startswith("epoch 3 "):
                 program.send_signal(signal.SIGINT)
                 break
         rest = program.stderr.read()
     assert program.returncode == 130
-    assert "the vectors are kept as they are" in rest
+    assert "the vectors are saved as they are" in rest
     assert WordVectors.load(tmp_path / "v").dim == 4
 
 
@@ -167,7 +172,7 @@ def test_stability_neighbours_and_map(
     capsys.readouterr()
     assert main(["vectors", "neighbours", str(tmp_path / "v"), "king", "--corpus", str(text), "-n", "1", "--json"]) == 0
     (near,) = json.loads(capsys.readouterr().out)["neighbours"]
-    assert near["places"][0]["file"] == str(text) and near["shared"] > 0
+    assert near["examples"][0]["file"] == str(text) and near["shared"] > 0
     assert main(["vectors", "map", str(tmp_path / "v"), "-o", str(tmp_path / "map.html")]) == 0
     assert "queen" in (tmp_path / "map.html").read_text(encoding="utf-8")
     for wrong in ([], ["--pairs", "man"], ["--x", "man", "king", "--y", "woman", "queen", "--a", "crown"]):
@@ -201,7 +206,7 @@ def test_a_broken_off_bootstrap_gives_what_it_has(
     assert main([*map(str, asked)]) == 130
     out, err = capsys.readouterr()
     assert json.loads(out)["runs"] == 2
-    assert "with the intervals of those so far" in err
+    assert "the intervals so far are reported" in err
 
 
 def test_neighbours_are_looked_for_as_the_text_was_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -214,4 +219,4 @@ def test_neighbours_are_looked_for_as_the_text_was_read(tmp_path: Path, capsys: 
     found = {one["word"]: one for one in json.loads(capsys.readouterr().out)["neighbours"]}
     assert (found["鱼"]["shared"], found["肉"]["shared"]) == (30, 0)
     assert main([*asked, "--tokenizer", "whitespace"]) == 0
-    assert "is it cut by the right --tokenizer?" in capsys.readouterr().err
+    assert "is --tokenizer right?" in capsys.readouterr().err

@@ -1,15 +1,12 @@
 import json
 from pathlib import Path
-from typing import get_args
 
 import numpy
 import pytest
 
 from pellucid import WordVectors
 from pellucid.cli.app import main
-from pellucid.cli.vector_files import Form
 from pellucid.storage.model_folder import write_config
-from pellucid.word_vectors.files import FORMATS
 from tests.conftest import Run
 
 ROWS: dict[str, list[float]] = {
@@ -126,24 +123,24 @@ def test_align_says_what_moved_and_writes_the_turned_vectors(
     WordVectors(words, rows).save(tmp_path / "before")
     rows[7] *= -1
     WordVectors(words, rows @ numpy.eye(3)[[1, 2, 0]]).save(tmp_path / "after")
-    assert run("align", tmp_path / "before", tmp_path / "after", "-n", 1, "-o", tmp_path / "turned") == 0
+    assert run("drift", tmp_path / "before", tmp_path / "after", "-n", 1, "-o", tmp_path / "turned") == 0
     out, err = capsys.readouterr()
     assert out.startswith("w7\t") and "50 shared words" in err
     turned, after = (WordVectors.load(tmp_path / name) for name in ("turned", "after"))
-    assert all(float(turned.direction(word) @ after.direction(word)) > 0.9 for word in words if word != "w7")
-    assert run("align", tmp_path / "before", tmp_path / "after", "-o", tmp_path / "after") == 1
-    assert "after holds word vectors already" in capsys.readouterr().err
+    assert all(float(turned.unit_vector(word) @ after.unit_vector(word)) > 0.9 for word in words if word != "w7")
+    assert run("drift", tmp_path / "before", tmp_path / "after", "-o", tmp_path / "after") == 1
+    assert "after already contains word vectors" in capsys.readouterr().err
     (tmp_path / "anchors").write_text("\ufeff" + "\n".join(words[10:]), encoding="utf-8")
-    found = answer(capsys, "align", tmp_path / "before", tmp_path / "after", "w7", "--anchors", tmp_path / "anchors")
+    found = answer(capsys, "drift", tmp_path / "before", tmp_path / "after", "w7", "--anchors", tmp_path / "anchors")
     assert found["anchors"] == 40
-    assert found["moved"][0]["change"] == pytest.approx(2, abs=1e-6)  # type: ignore[index]
+    assert found["words"][0]["change"] == pytest.approx(2, abs=1e-6)  # type: ignore[index]
 
 
 def test_convert_there_and_back(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("convert", folder, tmp_path / "v.txt", "--to", "word2vec-text") == 1
     assert "cannot hold 1 of the words: 'new york'" in capsys.readouterr().err
     assert run("convert", folder, tmp_path / "v.txt.gz", "--to", "word2vec-text", "--escape") == 0
-    assert "left out: counts, metadata" in capsys.readouterr().err
+    assert "dropped: counts, metadata" in capsys.readouterr().err
     assert run("convert", tmp_path / "v.txt.gz", tmp_path / "back", "--unescape", "--quiet") == 0
     assert capsys.readouterr() == ("", "")
     assert list(WordVectors.load(tmp_path / "back")) == list(ROWS)
@@ -212,14 +209,10 @@ def test_evaluate_takes_analogies_and_judgements(
     assert "Measure both word vectors on the same files" in capsys.readouterr().err
 
 
-def test_the_forms_are_those_of_the_package() -> None:
-    assert get_args(Form) == FORMATS
-
-
 def test_a_map_replaces_nothing_unasked(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "thesis.html").write_text("chapter 1", encoding="utf-8")
     assert run("map", folder, "-o", tmp_path / "thesis.html") == 1
-    assert "exists already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert (tmp_path / "thesis.html").read_text(encoding="utf-8") == "chapter 1"
     assert run("map", folder, "-o", tmp_path / "thesis.html", "--overwrite") == 0
     assert "queen" in (tmp_path / "thesis.html").read_text(encoding="utf-8")

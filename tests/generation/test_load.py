@@ -5,6 +5,7 @@ import pytest
 import torch
 
 import pellucid
+from pellucid import WordVectors
 from pellucid.errors import UsageError, UserError
 from pellucid.generation.generation_config import GenerationConfig
 from pellucid.language_model import LanguageModel
@@ -12,7 +13,6 @@ from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
 from pellucid.models.weights import load_encoder_decoder, save_weights, unique_weights
 from pellucid.translator import Translator
-from pellucid import WordVectors
 from tests.generation.small_language_model import (
     imported_language_model,
     save_language_model,

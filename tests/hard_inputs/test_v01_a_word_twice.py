@@ -23,8 +23,8 @@ def test_the_first_is_kept_and_the_rest_is_reported_by_line(tmp_path: Path) -> N
     assert list(vectors) == ["king", "queen"]
     assert vectors["king"].tolist() == [1, 2]
     assert vectors.report is not None
-    (oddity,) = vectors.report.problems
-    assert (oddity.kind, oddity.place, oddity.times) == ("duplicate-word", f"{tmp_path / 'v.txt'}:4", 2)
+    (problem,) = vectors.report.problems
+    assert (problem.kind, problem.where, problem.occurrences) == ("duplicate-word", f"{tmp_path / 'v.txt'}:4", 2)
     assert [neighbour.word for neighbour in vectors.similar("king")] == ["queen"]
 
 

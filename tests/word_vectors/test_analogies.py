@@ -63,7 +63,7 @@ def test_a_sum_that_points_nowhere_is_told() -> None:
 
 
 def test_an_unknown_method_is_named(vectors: WordVectors) -> None:
-    with pytest.raises(UserError, match="unknown method 'add'"):
+    with pytest.raises(UserError, match="unknown analogy method 'add'"):
         vectors.analogy("man", "king", "woman", method="add")  # type: ignore[arg-type]
 
 

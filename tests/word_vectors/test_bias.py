@@ -86,7 +86,7 @@ def test_words_that_are_not_there_are_an_error_or_named(vectors: WordVectors) ->
     [
         ((["rose"], INSECTS, PLEASANT, UNPLEASANT), "the group x has 1 known words, expected at least 2"),
         ((FLOWERS, INSECTS, [], UNPLEASANT), "the group a has 0"),
-        ((FLOWERS, [*INSECTS, "rose"], PLEASANT, UNPLEASANT), "'rose' stands in both x and y"),
+        ((FLOWERS, [*INSECTS, "rose"], PLEASANT, UNPLEASANT), "'rose' is in both x and y"),
         ((FLOWERS, INSECTS, PLEASANT, PLEASANT), "nothing to compare"),
     ],
 )

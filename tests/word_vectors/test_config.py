@@ -10,11 +10,11 @@ from pellucid.word_vectors.config import vectors_config
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("vector_size", "It is d here."),
-        ("workers", "It is threads here."),
-        ("sg", 'It is model="skip-gram" or model="cbow" here.'),
+        ("vector_size", "Use dim."),
+        ("d", "Use dim."),
+        ("sg", 'Use model="skip-gram" or model="cbow".'),
         ("min_counts", "Did you mean min_count?"),
-        ("qqq", "There are model, objective, d, "),
+        ("qqq", "There are model, objective, dim, "),
     ],
 )
 def test_an_unknown_setting_is_told_what_it_is_called_here(name: str, hint: str) -> None:

@@ -29,7 +29,10 @@ from tests.word_vectors.example_vectors import any_words, numbers, random_vector
 FORMATS: tuple[Format, ...] = get_args(Format)
 FILES = [format for format in FORMATS if format != "native"]
 
-plain_words = any_words.filter(lambda word: word and not set(word) & set(" \t\n\r\v\f\ufeff"))
+# A word that is a number with a point is read, but reported: it may be a number too many.
+plain_words = any_words.filter(
+    lambda word: word and not set(word) & set(" \t\n\r\v\f\ufeff") and not set(word) <= set("0123456789.+-eE")
+)
 
 
 @given(vectors=word_vectors(words=plain_words, elements=numbers), packing=st.sampled_from(["", ".gz", ".xz", ".zst"]))
@@ -133,7 +136,7 @@ def test_binary_rows_are_read_alike_wherever_a_portion_of_the_file_ends(
 
 
 def test_room_grows_when_there_are_more_rows_than_expected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pellucid.word_vectors.files._expected_rows", lambda path, form: 1)
+    monkeypatch.setattr("pellucid.word_vectors.files.reading._expected_rows", lambda path, form: 1)
     monkeypatch.setattr("pellucid.word_vectors.files.row_collector._MORE", 1)
     monkeypatch.setattr("pellucid.word_vectors.files.text_format._CHUNK", 100)
     vectors = random_vectors(500, 6)
@@ -151,7 +154,7 @@ def test_numbers_that_are_not_finite_are_not_written(tmp_path: Path) -> None:
     for format in FORMATS:
         with pytest.raises(UserError, match="the vector of 'b'"):
             vectors.save(tmp_path / "v", format)
-    with pytest.raises(UserError, match=r"'a' holds a number above 65,504"):
+    with pytest.raises(UserError, match=r"'a' contains a number above 65,504"):
         WordVectors(["a"], [[70000]]).save(tmp_path / "v", "word2vec-binary", float16=True)
     assert list(tmp_path.iterdir()) == []
 
@@ -160,7 +163,7 @@ def test_options_that_a_form_does_not_have_are_refused(tmp_path: Path) -> None:
     vectors = random_vectors(3, 2)
     with pytest.raises(UserError, match="not for word2vec-text"):
         vectors.save(tmp_path / "v", "word2vec-text", float16=True)
-    with pytest.raises(UserError, match="the native form holds any word"):
+    with pytest.raises(UserError, match="the native format holds any word"):
         vectors.save(tmp_path / "v", escape=True)
     with pytest.raises(UserError, match="unknown format 'text'"):
         vectors.save(tmp_path / "v", "text")  # type: ignore[arg-type]
@@ -218,7 +221,7 @@ def test_nothing_else_is_replaced(tmp_path: Path) -> None:
         vectors.save(tmp_path / "none" / "v.txt")
     with pytest.raises(UserError, match=r"cannot write .*: file name too long"):
         vectors.save(tmp_path / ("v" * 300))
-    with pytest.raises(UserError, match="is a folder, and glove is a file"):
+    with pytest.raises(UserError, match="is a folder, but glove is a file format"):
         vectors.save(tmp_path / "mine", "glove")
     with pytest.raises(UserError, match="the metadata cannot be saved"):
         WordVectors(["a"], [[1]], metadata={"x": object()}).save(tmp_path / "new")

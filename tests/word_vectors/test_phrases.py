@@ -26,7 +26,7 @@ def test_scores_by_hand() -> None:
 def test_pairs_that_stand_together_are_found_and_joined() -> None:
     phrases = Phrases(find_phrases(TEXT, min_count=15, threshold=0.2).found)
     assert [(one.first, one.second, one.together) for one in phrases.found] == [("new", "york", 15)]
-    assert next(phrases.joined([["new", "york", "new", "york", "york", "is", "new"]])) == [
+    assert next(phrases.join([["new", "york", "new", "york", "york", "is", "new"]])) == [
         "new_york", "new_york", "york", "is", "new",
     ]  # fmt: skip
 
@@ -64,12 +64,12 @@ def test_vectors_are_trained_with_phrases() -> None:
 
 def test_of_overlapping_phrases_the_first_is_joined() -> None:
     phrases = find_phrases([["a", "b", "c"]] * 9 + [["d", "e"]] * 9, threshold=0.1)
-    assert next(phrases.joined([["a", "b", "c"]])) == ["a_b", "c"]
-    assert next(Phrases(phrases.found, " ").joined([["a", "b"]])) == ["a b"]
+    assert next(phrases.join([["a", "b", "c"]])) == ["a_b", "c"]
+    assert next(Phrases(phrases.found, " ").join([["a", "b"]])) == ["a b"]
 
 
 def test_thresholds_and_scores_that_cannot_be_are_refused() -> None:
-    with pytest.raises(UserError, match="npmi lies between"):
+    with pytest.raises(UserError, match="expected a threshold from −1 to 1"):
         find_phrases(TEXT, threshold=5.0)
-    with pytest.raises(UserError, match="unknown score"):
+    with pytest.raises(UserError, match="unknown phrase score"):
         find_phrases(TEXT, score="pmi")  # type: ignore[arg-type]

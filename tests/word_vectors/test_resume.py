@@ -22,17 +22,16 @@ from pellucid.word_vectors.encoded_text import encode_text
 from pellucid.word_vectors.training import VectorsTraining
 from tests.conftest import ROOT
 
-SETTINGS = ["-d", "8", "--epochs", "3", "--desks", "4", "--part-words", "40", "--min-count", "1"]
+SETTINGS = ["-d", "8", "--epochs", "3", "--workers", "4", "--shard-words", "40", "--min-count", "1"]
 
 # Trains with a checkpoint at every record, and kills itself at the n-th time that a file is forced to the disk.
 PROGRAM = """
 import os, signal, sys
-from pellucid.cli import vectors_run
 from pellucid.cli.app import main
 from pellucid.errors import UserError
-from pellucid.word_vectors import training
-vectors_run.SECONDS_A_CHECKPOINT = -1.0
-training._SECONDS_A_STEP = 0.0
+from pellucid.word_vectors import training, training_run
+training_run.SECONDS_PER_CHECKPOINT = -1.0
+training._SECONDS_PER_STEP = 0.0
 fatal, forced, calls = int(sys.argv[1]), os.fsync, []
 def fsync(handle):
     calls.append(handle)
@@ -105,12 +104,12 @@ def test_stopped_by_ctrl_c_it_can_go_on(text: Path, whole: WordVectors, tmp_path
     folder = tmp_path / "v"
     slow = PROGRAM.replace("-1.0", "1e9").replace(
         "os.fsync = fsync\n",
-        "begun = training.Training._counted\n"
+        "begun = training.VectorsTraining._record\n"
         "def counted(self, *arguments):\n"
-        "    if self._steps == 5:\n"
+        "    if self._at.steps == 5:\n"
         "        os.kill(os.getpid(), signal.SIGINT)\n"
         "    return begun(self, *arguments)\n"
-        "training.Training._counted = counted\n",
+        "training.VectorsTraining._record = counted\n",
     )
     arguments = ["train", "vectors", str(text), "-o", str(folder), *SETTINGS]
     done = subprocess.run(
@@ -122,7 +121,7 @@ def test_stopped_by_ctrl_c_it_can_go_on(text: Path, whole: WordVectors, tmp_path
         check=False,
     )
     assert done.returncode == 130, done.stderr
-    assert "the vectors are kept as they are" in done.stderr and "--resume" in done.stderr
+    assert "the vectors are saved as they are" in done.stderr and "--resume" in done.stderr
     assert not same(WordVectors.load(folder), whole)
     assert train(text, folder) == 1  # neither asked to go on nor to replace
     assert train(text, folder, "--resume") == 0
@@ -135,11 +134,11 @@ def test_stopped_by_ctrl_c_it_can_go_on(text: Path, whole: WordVectors, tmp_path
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        (["--window", "4"], "the training was begun with window = 5"),
-        (["--seed", "2"], "the training was begun with seed = 1"),
-        (["--overwrite"], "--resume and --overwrite exclude each other"),
-        (["another text"], "the training was begun with another text"),
-        (["--from", "places"], "the training was begun with other vectors to start from"),
+        (["--window", "4"], "the training was started with window = 5"),
+        (["--seed", "2"], "the training was started with seed = 1"),
+        (["--overwrite"], "--resume and --overwrite are mutually exclusive"),
+        (["another text"], "the training was started with another text"),
+        (["--from", "places"], "the training was started with other existing vectors"),
     ],
 )
 def test_another_training_is_not_gone_on_with(
@@ -164,9 +163,9 @@ def test_where_nothing_was_begun_it_says_so(text: Path, tmp_path: Path, capsys: 
     assert train(text, tmp_path / "v", "--resume") == 0
     assert "starting from the beginning" in capsys.readouterr().err
     assert train(text, tmp_path / "v", "--resume") == 1
-    assert "nothing is left to do" in capsys.readouterr().err
+    assert "nothing to resume" in capsys.readouterr().err
     assert train(text, tmp_path / "v.bin", "--resume") == 2
-    assert "there is nothing to go on from in a file" in capsys.readouterr().err
+    assert "a file of vectors has no checkpoint to resume from" in capsys.readouterr().err
 
 
 def test_the_checkpoints_of_a_training_that_is_replaced_go(text: Path, tmp_path: Path) -> None:
@@ -182,10 +181,11 @@ def test_the_checkpoints_of_a_training_that_is_replaced_go(text: Path, tmp_path:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda state: state["state"].pop("begun_with"), "is damaged"),
+        (lambda state: state["state"].pop("identity"), "is damaged"),
+        (lambda state: state["state"].pop("version"), "written by another version"),
         (lambda state: state["state"].pop("records"), "records are damaged"),
-        (lambda state: state["state"]["counters"].update(_round=10**9), "do not fit the text"),
-        (lambda state: state["state"]["counters"].pop("_loss"), "is damaged"),
+        (lambda state: state["state"]["counters"].update(round=10**9), "do not fit the text"),
+        (lambda state: state["state"]["counters"].pop("loss"), "is damaged"),
         (lambda state: state.update(files={}), "starting from the beginning"),
     ],
 )
@@ -213,7 +213,7 @@ def test_a_stopped_training_without_its_checkpoint_is_not_called_finished(
     report = {"training": {"stopped": True, "progress": 0.25}}
     (tmp_path / "v" / "report.json").write_text(json.dumps(report), encoding="utf-8")
     assert train(text, tmp_path / "v", "--resume") == 1
-    assert "was stopped after 25%, but has no whole checkpoint" in capsys.readouterr().err
+    assert "was stopped at 25%, but its checkpoint is missing or damaged" in capsys.readouterr().err
 
 
 def test_free_threads_go_on_with_as_many(text: Path, tmp_path: Path) -> None:
@@ -221,5 +221,5 @@ def test_free_threads_go_on_with_as_many(text: Path, tmp_path: Path) -> None:
     encoded = encode_text(text, tmp_path, min_count=1)
     begun = VectorsTraining(encoded, config, threads=2)
     next(iter(begun))
-    with pytest.raises(UserError, match="begun with threads = 2"):
+    with pytest.raises(UserError, match="started with threads = 2"):
         VectorsTraining(encoded, config, threads=1).resume_from(begun.checkpoint())

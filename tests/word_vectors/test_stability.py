@@ -28,12 +28,12 @@ def test_neighbours_and_scores_come_with_intervals() -> None:
     assert len(near) == 4
     for one in near:
         assert one.cosine.low <= one.cosine.mean <= one.cosine.high
-        assert 0 <= one.among <= 1 and 1 <= one.rank.low <= one.rank.high
+        assert 0 <= one.share <= 1 and 1 <= one.rank.low <= one.rank.high
     assert [one.cosine.mean for one in near] == sorted((one.cosine.mean for one in near), reverse=True)
-    assert near[0].among == 1
+    assert near[0].share == 1
     assert found.measures["near"].low > found.measures["far"].high
     assert found.measures["near"].high > found.measures["near"].low
-    assert (found.runs, found.documents, found.document) == (5, 400, "lines")
+    assert (found.runs, found.documents, found.unit) == (5, 400, "lines")
     assert found.as_dict()["neighbours"]["w20"][0]["cosine"]["mean"] == near[0].cosine.mean
 
 
@@ -70,8 +70,8 @@ def test_ranges_follow_each_other() -> None:
 def test_what_cannot_be_asked_is_refused() -> None:
     text = sentences(50, 20)
     cases: list[tuple[Any, dict[str, Any], str]] = [
-        ([], {}, "nothing is asked about"),
-        (["w1"], {"runs": 1}, "expected 2 runs or more"),
+        ([], {}, "no words and no measures of interest"),
+        (["w1"], {"runs": 1}, "expected at least 2 runs"),
         (["nobody"], {}, "'nobody' is not among"),
         ("nobody", {}, "'nobody' is not among"),
         ([], {"measures": {"near": lambda v: v.similarity("w1", "nobody")}}, "'nobody' is not among"),

@@ -118,7 +118,7 @@ def test_rows_are_read_alike_wherever_a_portion_of_the_file_ends(
         with pytest.warns(match="does not end in 2 numbers|not finite"):
             vectors = WordVectors.load(path)
         assert vectors.report is not None
-        places = [(oddity.kind, oddity.place, oddity.times) for oddity in vectors.report.problems]
+        places = [(problem.kind, problem.where, problem.occurrences) for problem in vectors.report.problems]
         found.append((list(vectors), vectors.input_vectors.view(numpy.uint32).tolist(), places))
     assert found[0][0] == ["a", "new york", "b", "é"]
     assert found[0][2] == [("ragged-row", f"{path}:4", 1), ("not-finite", f"{path}:5", 2)]

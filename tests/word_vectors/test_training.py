@@ -205,7 +205,7 @@ def test_going_on_from_what_is_not_finite_is_refused(tmp_path: Path) -> None:
     text = encoded(tmp_path, sentences(50, 10))
     rows = numpy.zeros((10, 20))
     rows[7, 3] = numpy.nan
-    with pytest.raises(UserError, match=r"the vector of 'w7' \(row 7\) holds a number that is not finite"):
+    with pytest.raises(UserError, match=r"the vector of 'w7' \(row 7\) contains NaN or infinity"):
         VectorsTraining(text, vectors_config({"dim": 20}), start=WordVectors([f"w{n}" for n in range(10)], rows))
 
 

@@ -48,7 +48,7 @@ def test_small_numbers_have_a_place_too() -> None:
     vectors = random_vectors(30, 4)
     small = WordVectors(vectors.words, vectors.input_vectors * numpy.float32(1e-30))
     one, other = build_map(vectors, points=30), build_map(small, points=30)
-    assert one.places == pytest.approx(other.places, abs=1e-6)  # float32, and small ones have fewer digits
+    assert one.coordinates == pytest.approx(other.coordinates, abs=1e-6)  # float32, and small ones have fewer digits
     assert numpy.array_equal(one.neighbours, other.neighbours)
     assert "a?b" in render_map(one, "a\udcffb")
 
@@ -61,7 +61,7 @@ def test_the_page_holds_everything_and_loads_nothing() -> None:
     assert page.count("</script>") == 1 and "\u2028" not in page
     data = held(page)
     assert data["words"] == words and data["title"] == "猫 & <i>"
-    places = numpy.frombuffer(base64.b64decode(data["places"]), "<u2").reshape(4, 2)
+    places = numpy.frombuffer(base64.b64decode(data["coordinates"]), "<u2").reshape(4, 2)
     assert places.min() == 0 and places.max() == 65535
     near = numpy.frombuffer(base64.b64decode(data["neighbours"]), "<i4")
     assert len(near) == 4 * data["perWord"] and near.max() < 4
@@ -81,7 +81,7 @@ def test_what_cannot_be_drawn_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
     with pytest.raises(UserError, match="a map needs two words"):
         build_map(WordVectors(["a", "b"], [[0, 0], [1, 1]]))
     monkeypatch.setitem(sys.modules, "umap", None)
-    with pytest.raises(UserError, match="umap is not installed"):
+    with pytest.raises(UserError, match="umap-learn is not installed"):
         build_map(random_vectors(5, 2), method="umap")
 
 
@@ -90,6 +90,6 @@ def test_umap_keeps_groups_together() -> None:
     draw = numpy.random.default_rng(1)
     centres = numpy.repeat(numpy.eye(8)[:2] * 5, 25, axis=0)
     vectors = WordVectors([f"w{n}" for n in range(50)], centres + draw.normal(size=(50, 8)) * 0.3)
-    places = build_map(vectors, method="umap").places
+    places = build_map(vectors, method="umap").coordinates
     gap = numpy.linalg.norm(places[:25].mean(axis=0) - places[25:].mean(axis=0))
     assert gap > places[:25].std() and gap > places[25:].std()

@@ -1,14 +1,14 @@
-r"""What was odd about a file of vectors: said once for each kind, with how often and where first.
+r"""Problems of a file of vectors, reported once per kind, with their number and where the first one is.
 
 row-count        the header promises more rows than there are, or fewer
 cut-off          the file ends within a row
-ragged-row       a line does not end in as many numbers as the others; it is left out
-not-finite       a vector holds NaN or an infinity; it is left out
-duplicate-word   a word stands twice; the first row is kept
-encoding         a word is not UTF-8; its bad bytes are written as \xff
+ragged-row       a line does not end in as many numbers as the others; it is skipped
+not-finite       a vector contains NaN or infinity; it is skipped
+duplicate-word   a word is repeated; the first row is kept
+encoding         a word is not valid UTF-8; its invalid bytes are written as \xff
 no-word          a row has numbers but no word; its word is the empty string
-number-in-word   a word ends in a number with a point: perhaps a row with a number too many; kept
-escape           a word does not hold to the escapes it is said to have; kept as it is
+number-in-word   a word ends in a number with a decimal point: perhaps a row with one number too many; kept
+escape           a word is not a valid escape sequence; kept unchanged
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from pellucid.errors import UserError
 
 __all__ = ["FileProblem", "LoadReport", "ProblemLog"]
 
-_STRICT = "It was read with `strict`: mend the file, or read it without to leave such rows out where need be."
+_STRICT = "Fix the file, or read it without `strict`, which skips or repairs such rows."
 
 
 class FileProblem(NamedTuple):
-    """A kind of trouble with a file.
+    """A kind of problem in a file.
 
     Attributes:
         kind: from the list above.
-        message: what it is, for people.
-        place: `file:line` of the first, or the file and its byte.
-        times: how many there are.
+        message: a description.
+        where: `file:line` of the first one, or the file and its byte.
+        occurrences: how many there are.
     """
 
     kind: str
     message: str
-    place: str
-    times: int
+    where: str
+    occurrences: int
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class LoadReport:
     Attributes:
         path: the file.
         format: word2vec-text, word2vec-binary, glove, fasttext or native.
-        rows: rows that the file has, whole or not.
-        oddities: what was odd, in the order in which it was met; empty for a clean file.
+        rows: number of rows in the file, including incomplete ones.
+        problems: in the order in which they were met; empty for a clean file.
     """
 
     path: str
@@ -57,37 +57,37 @@ class LoadReport:
     problems: tuple[FileProblem, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it for `--json`."""
+        """Convert to JSON types."""
         return {**vars(self), "problems": [problem._asdict() for problem in self.problems]}
 
 
 class ProblemLog:
-    """Collects what is odd about a file; under `strict`, the first is an error."""
+    """Collects the problems of a file; with `strict`, the first one is raised."""
 
     def __init__(self, path: str | Path, strict: bool) -> None:
         self.path = str(path)
         self.strict = strict
         self._found: dict[str, tuple[str, str, int]] = {}
 
-    def add(self, kind: str, message: str, place: int | str, *, plural: str = "", count: int = 1) -> None:
-        """Note something odd.
+    def add(self, kind: str, message: str, position: int | str, *, plural: str = "", count: int = 1) -> None:
+        """Add a problem.
 
         Args:
-            message: what it is, of one.
-            place: number of the line, from 1, or words for it, as in "byte 17".
-            plural: what it is of several; `{}` is how many.
-            count: how many of them this is.
+            message: description of one.
+            position: line number, from 1, or words such as "byte 17".
+            plural: description of several; `{}` is replaced by their number.
+            count: how many this is.
 
         Raises:
-            UserError: under `strict`.
+            UserError: with `strict`.
         """
-        where = f"{self.path}:{place}" if isinstance(place, int) else f"{self.path}, {place}"
+        where = f"{self.path}:{position}" if isinstance(position, int) else f"{self.path}, {position}"
         if self.strict:
             raise UserError(message, where=where, hint=_STRICT)
-        said, first, before = self._found.get(kind, (message, where, 0))
+        text, first, before = self._found.get(kind, (message, where, 0))
         total = before + count
-        self._found[kind] = (plural.replace("{}", f"{total:,}", 1) if plural and total > 1 else said, first, total)
+        self._found[kind] = (plural.replace("{}", f"{total:,}", 1) if plural and total > 1 else text, first, total)
 
     def found(self) -> tuple[FileProblem, ...]:
-        """Return what was noted, in the order in which it was first met."""
-        return tuple(FileProblem(kind, message, place, count) for kind, (message, place, count) in self._found.items())
+        """List the problems in the order in which they were first met."""
+        return tuple(FileProblem(kind, message, where, count) for kind, (message, where, count) in self._found.items())

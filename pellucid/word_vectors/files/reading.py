@@ -57,9 +57,12 @@ def read_vectors(
     problems = ProblemLog(path, strict)
     expected = _expected_rows(Path(path), form)
     if form.format == "word2vec-binary":
-        
+        from pellucid.word_vectors.files.binary_format import read_binary
+
         return read_binary(path, form, expected, problems, unescape, on_progress)
-    
+
+    from pellucid.word_vectors.files.text_format import read_text
+
     return read_text(path, form, expected, problems, unescape, on_progress)
 
 

@@ -101,7 +101,7 @@ class RowCollector:
         if not self._count:
             raise UserError(
                 f"{self._oddities.path} has no row that could be read",
-                where=[f"{found.place}: {found.message}" for found in self._oddities.found()] or self._oddities.path,
+                where=[f"{found.where}: {found.message}" for found in self._oddities.found()] or self._oddities.path,
                 hint="Is it a file of word vectors, whole? Say what it is with `format`.",
             )
         vectors = self._vectors

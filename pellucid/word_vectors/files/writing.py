@@ -29,7 +29,7 @@ _FORBIDDEN = {
     "word2vec-binary": (" ", "\n"),
     "word2vec-text": (" ", "\t", "\n", "\r", "\v", "\f"),
 }
-"""Characters that words must not contain because they delimit words or rows; other text formats are as word2vec-text."""
+"""Characters that words must not contain because they delimit words or rows; the text formats share one set."""
 
 _SUFFIXES: dict[str, Format] = {".bin": "word2vec-binary", ".txt": "word2vec-text", ".vec": "fasttext"}
 _MAX_FLOAT16 = 65504.0
@@ -98,9 +98,7 @@ def check_output_path(path: str | Path, format: Format) -> None:
         if format == "native":
             check_native_path(path)
         elif target.is_dir():
-            raise UserError(
-                f"{path} is a folder, but {format} is a file format", where=str(path), hint="Name a file."
-            )
+            raise UserError(f"{path} is a folder, but {format} is a file format", where=str(path), hint="Name a file.")
         elif target.exists() and not target.is_file():  # a pipe or a device such as /dev/stdout
             return
         parent = target.parent
@@ -132,7 +130,9 @@ def check_new_output(path: str | Path, format: Format, overwrite: bool) -> None:
     exists = (output / "config.json").is_file() if format == "native" else output.is_file()
     in_progress = format == "native" and latest_checkpoint(output) is not None
     if (exists or in_progress) and not overwrite:
-        what = "exists" if format != "native" else "contains word vectors" if exists else "contains an unfinished training"
+        what = (
+            "exists" if format != "native" else "contains word vectors" if exists else "contains an unfinished training"
+        )
         hint = "Add `--overwrite` to replace it, or choose another output."
         raise UserError(
             f"{path} already {what}",
@@ -145,9 +145,12 @@ def _chunks(
     vocabulary: Vocabulary, rows: NDArray[numpy.float32], format: Format, float16: bool
 ) -> Iterable[NDArray[numpy.uint8] | bytes]:
     if format == "word2vec-binary":
-        
+        from pellucid.word_vectors.files.binary_format import format_binary
+
         return format_binary(vocabulary, rows, float16)
-    
+
+    from pellucid.word_vectors.files.text_format import format_text
+
     return format_text(vocabulary, rows, header=format != "glove", last_space=format == "fasttext")
 
 
@@ -190,8 +193,8 @@ def check_words(vocabulary: Vocabulary, format: Format) -> None:
         raise UserError(
             f"{format} cannot hold {len(words):,} of the words: {shown}",
             where=format,
-            hint="Words with spaces or line breaks, and the empty word, need the native format, or `escape`, which writes "
-            r"new\syork; read such a file with `unescape`.",
+            hint="Words with spaces or line breaks, and the empty word, need the native format, or `escape`, which "
+            r"writes new\syork; read such a file with `unescape`.",
         )
 
 
