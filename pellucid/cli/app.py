@@ -56,7 +56,9 @@ COMMANDS: dict[str, Command | Group] = {
         {
             "translator": Command("pellucid.cli.train:translator", "Train a translator on sentence pairs."),
             "lm": Command("pellucid.cli.train:lm", "Train a language model on text."),
-            "vectors": Command("pellucid.cli.train_vectors:vectors", "Train word vectors on text with one sentence per line."),
+            "vectors": Command(
+                "pellucid.cli.train_vectors:vectors", "Train word vectors on text with one sentence per line."
+            ),
             "settings": Command(
                 "pellucid.cli.recipe_settings:recipe_settings", "List a recipe's settings with their descriptions."
             ),
@@ -79,7 +81,7 @@ COMMANDS: dict[str, Command | Group] = {
     "vectors": Group(
         "Query and convert word vectors.",
         {
-            "similar": Command("pellucid.cli.vectors:similar", "Find the words with the highest cosine to each word given."),
+            "similar": Command("pellucid.cli.vectors:similar", "Find the words most similar to each word given."),
             "analogy": Command("pellucid.cli.vectors:analogy", "Solve an analogy: a is to b as c is to which word?"),
             "odd-one-out": Command("pellucid.cli.vectors:odd_one_out", "Find the word that does not belong."),
             "axis": Command("pellucid.cli.vectors:axis", "Place words on the axis between two groups of words."),
@@ -88,13 +90,14 @@ COMMANDS: dict[str, Command | Group] = {
                 "pellucid.cli.vectors:drift", "Measure how far words have moved between two sets of vectors."
             ),
             "neighbours": Command(
-                "pellucid.cli.vectors_of_text:neighbours", "Find a word's neighbours and sentences that contain them, by file and line."
+                "pellucid.cli.vectors_of_text:neighbours",
+                "Find a word's neighbours and sentences that contain them.",
             ),
             "stability": Command(
                 "pellucid.cli.vectors_of_text:stability",
                 "Measure the stability of neighbours and scores over many trainings.",
             ),
-            "map": Command("pellucid.cli.vectors_of_text:vector_map", "Write a map of the most frequent words as an HTML page."),
+            "map": Command("pellucid.cli.vectors_of_text:vector_map", "Write a map of words as an HTML page."),
             "convert": Command("pellucid.cli.vectors:convert", "Convert word vectors to another file format."),
         },
     ),

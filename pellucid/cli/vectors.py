@@ -53,9 +53,10 @@ def similar(
     file: FileOptions = DEFAULT_FILE,
     flags: Flags = DEFAULT_FLAGS,
 ) -> None:
-    """Find the words with the highest cosine to each word given.
+    """Find the words most similar to each word given.
 
-    Prints one line per answer: word and cosine. With several words, each line starts with the query word.
+    Prints one line per answer, the highest cosine first: word and cosine. With several words, each line starts with the
+    query word.
 
     Args:
         vectors: Folder or file of word vectors.

@@ -134,7 +134,7 @@ def neighbours(
     file: FileOptions = DEFAULT_FILE,
     flags: Flags = DEFAULT_FLAGS,
 ) -> None:
-    """Find a word's neighbours and sentences that contain them, by file and line.
+    """Find a word's neighbours and sentences that contain them.
 
     Prints one line per neighbour: word, cosine, number of sentences that contain it, and number of those that also
     contain the query word; below it, indented, some of these sentences, first those with both words, marked with *.
@@ -187,9 +187,9 @@ def vector_map(
     file: FileOptions = DEFAULT_FILE,
     flags: Flags = DEFAULT_FLAGS,
 ) -> None:
-    """Write a map of the most frequent words as an HTML page.
+    """Write a map of words as an HTML page.
 
-    The page is self-contained, in English and Chinese.
+    Shows the most frequent words on a self-contained page, in English and Chinese.
 
     Args:
         vectors: Folder or file of word vectors.

@@ -22,8 +22,8 @@ from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.storage.model_folder import read_json, write_json
 from pellucid.tokenizers.tokenizer import SPECIAL_IDS, Tokenizer
 from pellucid.tokenizers.tokenizer_pair import TokenizerPair
-from pellucid.word_vectors.segmenters import piece_to_word
 from pellucid.word_vectors.keyed_vectors import KeyedVectors
+from pellucid.word_vectors.segmenters import piece_to_word
 
 __all__ = [
     "Coverage",
@@ -125,7 +125,7 @@ def init_embeddings(
         log: told what is odd about the vectors, and how much of each vocabulary they cover.
     """
     for problem in vectors.report.problems if vectors.report else ():
-        log(f"word vectors: {problem.message} ({problem.place})")
+        log(f"word vectors: {problem.message} ({problem.where})")
     recorded = {}
     for name, side, weight, tokenizer, occurrences in embeddings:
         ids, rows = match_pieces(tokenizer, vectors)

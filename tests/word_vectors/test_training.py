@@ -38,7 +38,7 @@ def encoded(folder: Path, text: Sentences, **settings: Any) -> EncodedText:
     return encode_text(text, folder, **{"min_count": 1, **settings})
 
 
-def trained(text: EncodedText, threads: int = 1, **settings: Any) -> WordVectors:
+def trained(text: EncodedText, threads: int = 1, **settings: Any) -> KeyedVectors:
     training = VectorsTraining(text, vectors_config({"dim": 20, "min_count": 1, **settings}), threads=threads)
     for step in training:
         assert step.loss > 0
@@ -60,17 +60,17 @@ def test_training_is_what_plain_python_does(tmp_path: Path, model: str, settings
     text = encoded(tmp_path, sentences(480 // words, 80, words))
     config = vectors_config({"dim": 20, "model": model, "window": 3, "learning_rate": 0.05, "epochs": 1, **settings})
     training = VectorsTraining(text, config)
-    trainer = training._trainer
-    trainer.model.inputs[:] *= 10
-    trainer.model.outputs[:] = trainer.model.inputs[::-1]
+    trainer = training._runner
+    trainer.matrices.inputs[:] *= 10
+    trainer.matrices.outputs[:] = trainer.matrices.inputs[::-1]
     plain = twin(text, config, trainer)
     plan = trainer._plan(0, training._learning_rates)
     losses = [step.epoch_loss for step in training]
     for number in range(trainer.rounds):
         plain.run_round(number, int(plan.keys[number]), float(plan.rates[number]), float(plan.damping[number]))
     # float32 against float64, some hundred updates after one another.
-    assert trainer.model.inputs == pytest.approx(plain.inputs, abs=5e-5)
-    assert trainer.model.outputs == pytest.approx(plain.outputs, abs=5e-5)
+    assert trainer.matrices.inputs == pytest.approx(plain.inputs, abs=5e-5)
+    assert trainer.matrices.outputs == pytest.approx(plain.outputs, abs=5e-5)
     assert losses[-1] == pytest.approx(plain.loss / plain.predictions, rel=1e-5)
 
 
@@ -83,8 +83,8 @@ def twin(text: EncodedText, config: VectorsConfig, trainer: RoundRunner) -> Plai
         borders=trainer.text.borders.tolist(),
         keep=trainer.text.keep.tolist(),
         noise=noise,
-        inputs=trainer.model.inputs.astype(float),
-        outputs=trainer.model.outputs.astype(float),
+        inputs=trainer.matrices.inputs.astype(float),
+        outputs=trainer.matrices.outputs.astype(float),
         workers=len(trainer.workers.counts),
         group=len(noise.accept) // len(noise.entries),
         local_copies=trainer.local_copies,
@@ -211,7 +211,7 @@ def test_going_on_from_what_is_not_finite_is_refused(tmp_path: Path) -> None:
 
 def test_one_number_that_is_not_finite_gives_no_vectors(tmp_path: Path) -> None:
     training = VectorsTraining(encoded(tmp_path, sentences(200, 150)), vectors_config({"dim": 20}))
-    training._trainer.model.inputs[120, 19] = numpy.inf
+    training._runner.matrices.inputs[120, 19] = numpy.inf
     with pytest.raises(UserError, match="left the finite numbers"):
         training.vectors()
 

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 import pellucid
 from pellucid import UserError, WordVectors
+from pellucid.word_vectors import KeyedVectors
 from tests.word_vectors.example_vectors import plain_similar, random_vectors, word_vectors
 
 
