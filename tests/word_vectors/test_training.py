@@ -12,6 +12,7 @@ from pellucid import WordVectors
 from pellucid.errors import UserError
 from pellucid.word_vectors.config import VectorsConfig, vectors_config
 from pellucid.word_vectors.encoded_text import EncodedText, encode_text
+from pellucid.word_vectors.keyed_vectors import KeyedVectors
 from pellucid.word_vectors.noise import NoiseTable
 from pellucid.word_vectors.rounds import RoundRunner, cbow_weights
 from pellucid.word_vectors.sanity_checks import check_losses

@@ -32,13 +32,13 @@ def retrieve_words(chinese: WordVectors, english: WordVectors, seed: int) -> tup
     half = len(known) // 2
     train, test = ([known[n] for n in part] for part in (order[:half], order[half:]))
     rows, columns = (
-        [space.direction(word) for word in words]
+        [space.unit_vector(word) for word in words]
         for space, words in zip((chinese, english), zip(*train, strict=True), strict=True)
     )
     left, _, right = numpy.linalg.svd(numpy.stack(rows).T @ numpy.stack(columns))
-    rotated = numpy.stack([chinese.direction(zh) for zh, _ in test]) @ left @ right
+    rotated = numpy.stack([chinese.unit_vector(zh) for zh, _ in test]) @ left @ right
     candidates = sorted({en for _, en in known})
-    nearest = (rotated @ numpy.stack([english.direction(word) for word in candidates]).T).argmax(1)
+    nearest = (rotated @ numpy.stack([english.unit_vector(word) for word in candidates]).T).argmax(1)
     return float(numpy.mean([candidates[n] == en for n, (_, en) in zip(nearest, test, strict=True)])), len(candidates)
 
 
