@@ -104,8 +104,9 @@ class RoundRunner:
             self.matrices = Matrices(aligned_zeros(vocab_size, config.dim), aligned_zeros(vocab_size, config.dim))
         except MemoryError as error:
             raise UserError(
-                f"there is no room in memory for two matrices of {vocab_size:,} words by {config.dim:,} numbers, "
-                f"{8 * vocab_size * config.dim / 1e9:,.1f} GB",
+                f"not enough memory for two matrices of {vocab_size:,} words by {config.dim:,} dimensions "
+                f"({8 * vocab_size * config.dim / 1e9:,.1f} GB)",
+                where="dim",
                 hint="Lower dim, raise min_count, or give max_vocab.",
             ) from error
         self._targets: NamedTuple

@@ -154,7 +154,7 @@ def test_convert_there_and_back(folder: Path, tmp_path: Path, capsys: pytest.Cap
     before = (tmp_path / "v.bin").read_bytes()
     capsys.readouterr()
     assert run("convert", tmp_path / "back", tmp_path / "v.bin", "--escape") == 1
-    assert "v.bin exists already" in capsys.readouterr().err
+    assert "v.bin already exists" in capsys.readouterr().err
     assert (tmp_path / "v.bin").read_bytes() == before
     assert run("convert", tmp_path / "back", tmp_path / "v.bin", "--escape", "--overwrite") == 0
     assert (tmp_path / "v.bin").read_bytes() != before
@@ -227,6 +227,6 @@ def test_what_is_for_translators_is_refused(folder: Path, tmp_path: Path, capsys
 
 def test_scores_say_which_end_is_which(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("axis", folder, "nurse", "--left", "man", "--right", "woman") == 0
-    assert "− is man, + is woman" in capsys.readouterr().err
+    assert "−: man; +: woman" in capsys.readouterr().err
     assert run("bias", folder, "nurse", "--pairs", "man:woman", "he:she") == 0
     assert "+ is man, he, − is woman, she" in capsys.readouterr().err

@@ -124,7 +124,7 @@ def test_what_does_not_fit_is_refused() -> None:
             WordVectors(words, matrix)
     with pytest.raises(UserError, match="input and output vectors differ"):
         WordVectors(["a", "b"], ones, ones[:, :2])
-    with pytest.raises(UserError, match="a whole number for each word"):
+    with pytest.raises(UserError, match="one integer per word"):
         WordVectors(["a", "b"], ones, counts=numpy.ones(2))
 
 

@@ -36,7 +36,7 @@ class RowCollector:
             self._vectors = numpy.empty((expected + _MORE // dim + 1, dim), numpy.float32)
         except (MemoryError, ValueError) as error:
             raise UserError(
-                f"there is no room in memory for {expected:,} rows of {dim:,} numbers",
+                f"not enough memory for {expected:,} rows of {dim:,} numbers",
                 where=problems.path,
                 hint="Check what the header says; a file as large as that takes a machine with more memory.",
             ) from error
