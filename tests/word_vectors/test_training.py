@@ -223,7 +223,8 @@ def test_a_model_too_large_for_the_memory_is_an_error(tmp_path: Path, monkeypatc
 
     text = encoded(tmp_path, sentences(50, 10))
     monkeypatch.setattr("pellucid.word_vectors.rounds.aligned_zeros", refused)
-    with pytest.raises(UserError, match=r"not enough memory for two matrices of \d+ words by 100 dimensions \(0.0 GB\)"):
+    expected = r"not enough memory for two matrices of \d+ words by 100 dimensions \(0.0 GB\)"
+    with pytest.raises(UserError, match=expected):
         VectorsTraining(text, VectorsConfig())
 
 
