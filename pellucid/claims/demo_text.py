@@ -10,7 +10,7 @@ from pellucid.claims.texts import Language
 from pellucid.demo.language import DemoPair, all_combinations, generate
 from pellucid.demo.lexicon import ADJECTIVES, NOUNS
 from pellucid.generation.batching import pad_rows
-from pellucid.word_vectors import WordVectors
+from pellucid.vectors import WordVectors
 
 __all__ = ["classes", "demo_pairs", "demo_sentences", "demo_vectors", "noun_similarities", "noun_uses", "word_texts"]
 
