@@ -3,8 +3,9 @@
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from pellucid.layers.attention import Attention, Rotate
-from pellucid.layers.block import PreNorm, Sublayer, cast_for_matmul
+from pellucid.layers.attention import Attention
+from pellucid.layers.block import PostNorm, PreNorm, Sublayer, cast_for_matmul
+from pellucid.layers.positions import AttentionPositions
 
 __all__ = ["WithoutResidual", "tie_queries_and_keys", "without_residual", "without_scaling"]
 
@@ -21,7 +22,7 @@ def without_residual(model: nn.Module) -> nn.Module:
     """Remove the residual connection from every block of a model in place, keeping norms and parts."""
     for part in list(model.modules()):
         for name, child in list(part.named_children()):
-            if isinstance(child, PreNorm) and not isinstance(child, WithoutResidual):
+            if isinstance(child, PreNorm | PostNorm) and not isinstance(child, WithoutResidual):
                 plain = WithoutResidual(nn.Identity(), 0.0)
                 plain.norm, plain.dropout = child.norm, child.dropout
                 setattr(part, name, plain)
@@ -38,22 +39,24 @@ def tie_queries_and_keys(model: nn.Module) -> nn.Module:
 
 def without_scaling(model: nn.Module) -> nn.Module:
     """Make every attention of a model compute scores as Q Kᵀ, in place."""
-    for part in model.modules():
+    for part in list(model.modules()):
         if isinstance(part, Attention):
-            rotate = part.rotate
-            # A module must be deleted before a plain object can take its name.
-            if isinstance(rotate, nn.Module):
-                del part.rotate
-            part.rotate = _Stretched(rotate)
+            part.positions = _Stretched(part.positions)
     return model
 
 
-class _Stretched:
+class _Stretched(AttentionPositions):
     """Rotate, then multiply by ⁴√d_head: for query and key together this undoes the division by √d_head."""
 
-    def __init__(self, rotate: Rotate) -> None:
-        self.rotate = rotate
+    def __init__(self, positions: AttentionPositions) -> None:
+        super().__init__()
+        self.positions = positions
 
-    def __call__(self, x: Tensor, positions: Tensor) -> Tensor:
-        stretched: Tensor = self.rotate(x, positions) * x.shape[-1] ** 0.25
+    def rotate(self, x: Tensor, positions: Tensor) -> Tensor:
+        """Rotate and stretch."""
+        stretched: Tensor = self.positions.rotate(x, positions) * x.shape[-1] ** 0.25
         return stretched
+
+    def score_bias(self, query_positions: Tensor, key_positions: Tensor) -> Tensor | None:
+        """Bias the scores as before."""
+        return self.positions.score_bias(query_positions, key_positions)

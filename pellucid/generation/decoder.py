@@ -9,7 +9,7 @@ from jaxtyping import Float
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pellucid.layers.sequence_cache import SequenceCache
+from pellucid.layers.cache import SequenceCache
 from pellucid.models.decoder_only import DecoderOnly
 
 __all__ = ["BatchDecoder", "BatchLogits", "Decoder", "ModelDecoder", "SingleSequenceDecoder", "prefill_rows"]

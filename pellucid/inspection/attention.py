@@ -43,7 +43,7 @@ def rotated(look: RecordedRun, attention: str, quantity: str) -> Tensor:
     where = look.attention(attention)
     x = look.tensor(f"{attention}.{quantity}")[None]
     device = where.module.query.weight.device
-    x = where.module.rotate(x.to(device), torch.arange(x.shape[2], device=device))[0].cpu()
+    x = where.module.positions.rotate(x.to(device), torch.arange(x.shape[2], device=device))[0].cpu()
     return x.repeat_interleave(where.module.n_heads // x.shape[0], dim=0)
 
 
@@ -53,7 +53,7 @@ def position_bias(look: RecordedRun, where: AttentionSite) -> Tensor | None:
         return None
     queries, keys = (torch.arange(len(look.tokens_on(side))) for side in (where.query_side, where.key_side))
     device = where.module.query.weight.device
-    bias = where.module.score_bias(queries.to(device), keys.to(device))
+    bias = where.module.positions.score_bias(queries.to(device), keys.to(device))
     return None if bias is None else bias.double().cpu()
 
 

@@ -12,8 +12,7 @@ from torch import Tensor, nn
 from pellucid.errors import UserError
 from pellucid.inspection.labelled_array import Array, Axis, LabelledArray, numbered_axis
 from pellucid.inspection.structure import attentions, find_stack
-from pellucid.layers.positions import AlibiBias, LearnedEncoding, NoEncoding, SinusoidalEncoding, sinusoids
-from pellucid.layers.rotary import Rotary
+from pellucid.layers.positions import AlibiBias, LearnedEncoding, Rotary, SinusoidalEncoding, sinusoids
 
 __all__ = [
     "ShiftError",
@@ -41,7 +40,7 @@ def encodings(model: nn.Module, count: int, stack_name: str = "decoder") -> Labe
         UserError: if the model adds no codes, or has learned fewer.
     """
     module = find_stack(model, stack_name).position_encoding
-    if isinstance(module, NoEncoding):
+    if module.kind == "none":
         raise UserError(
             "the model adds no position codes to its embeddings",
             where=stack_name,
@@ -147,8 +146,8 @@ def rotary_angles(model: nn.Module, count: int) -> LabelledArray:
         UserError: if the model has no rotary positions.
     """
     for one in attentions(model):
-        if isinstance(one.module.rotate, Rotary):
-            turns: Tensor = one.module.rotate.rotary_frequencies.double().cpu()
+        if isinstance(one.module.positions, Rotary):
+            turns: Tensor = one.module.positions.frequencies.double().cpu()
             values = (torch.arange(count, dtype=torch.float64)[:, None] * turns).numpy()
             axes = (numbered_axis("position", count), numbered_axis("pair", len(turns)))
             return LabelledArray("rotary_angles", values, axes, "radians", "angle that a pair is turned by")
@@ -166,8 +165,8 @@ def alibi_slopes(model: nn.Module) -> LabelledArray:
         UserError: if the model has no linear biases.
     """
     for one in attentions(model):
-        if isinstance(one.module.score_bias, AlibiBias):
-            values = one.module.score_bias.slopes.double().cpu().numpy()
+        if isinstance(one.module.positions, AlibiBias):
+            values = one.module.positions.slopes.double().cpu().numpy()
             return LabelledArray(
                 "alibi_slopes", values, (numbered_axis("heads", len(values)),), "nats", "slope of a head"
             )

@@ -24,7 +24,7 @@ from pellucid.inspection.frozen_norm import freeze_norm
 from pellucid.inspection.labelled_array import Array, Axis, LabelledArray
 from pellucid.inspection.recorded_run import WITHOUT_POSITIONS, RecordedRun
 from pellucid.inspection.structure import AttentionSite
-from pellucid.layers.rotary import Rotary
+from pellucid.layers.positions import Rotary
 
 __all__ = ["FOUR_PARTS", "ScoreDecomposition", "decompose_scores", "explained_variance", "scores_by_offset"]
 
@@ -135,7 +135,7 @@ def scores_by_offset(
         UserError: if the attention has no rotary positions.
     """
     where = look.attention(attention)
-    rotary = where.module.rotate
+    rotary = where.module.positions
     if WITHOUT_POSITIONS in look.edits:
         raise UserError(
             "positions were taken away: no score depends on distance",
@@ -150,7 +150,7 @@ def scores_by_offset(
         )
     q, k = look.tensor(f"{attention}.query")[:, query], look.tensor(f"{attention}.key")[:, key]
     k = k.repeat_interleave(len(q) // len(k), dim=0)
-    turns = torch.tensor(list(offsets), dtype=torch.float64)[:, None] * rotary.rotary_frequencies.cpu()
+    turns = torch.tensor(list(offsets), dtype=torch.float64)[:, None] * rotary.frequencies.cpu()
     (a, b), (c, d) = (x[:, None].chunk(2, dim=-1) for x in (q, k))
     # Only the difference of the two angles counts: turn the query by the offset, leave the key.
     values = ((a * c + b * d) * turns.cos() + (a * d - b * c) * turns.sin()).sum(-1) * q.shape[-1] ** -0.5
@@ -164,7 +164,7 @@ def _undefined(look: RecordedRun, where: AttentionSite) -> str:
     """Say why there is no split; nothing if there is one."""
     if WITHOUT_POSITIONS in look.edits:
         return "positions were taken away: all of it is content"
-    if isinstance(where.module.rotate, Rotary):
+    if isinstance(where.module.positions, Rotary):
         return (
             "rotary positions turn queries and keys, they add nothing; `scores_by_offset` shows the score by distance"
         )

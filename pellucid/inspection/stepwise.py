@@ -11,8 +11,7 @@ from pellucid.inspection.labelled_array import Array
 from pellucid.inspection.recording import ModelInput, to_array
 from pellucid.inspection.structure import attentions
 from pellucid.inspection.taps import select_taps
-from pellucid.layers.cache import DecoderCache
-from pellucid.layers.sequence_cache import SequenceCache
+from pellucid.layers.cache import BeamCache, SequenceCache
 from pellucid.layers.taps import SelectiveTap, Tap, keep
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.models.encoder_decoder import EncoderDecoder
@@ -101,7 +100,7 @@ def cache_contents(model: nn.Module, given: ModelInput) -> list[CacheEntry]:
         if site.stack == "encoder":
             continue
         if site.sublayer == "cross_attention":
-            stored, reserved = cast(DecoderCache, cache).source[site.layer], None
+            stored, reserved = cast(BeamCache, cache).source[site.layer], None
         else:
             stored, reserved = cache.stored(site.layer)
         used = sum(x.numel() * x.element_size() for x in (stored.key, stored.value))
@@ -110,13 +109,13 @@ def cache_contents(model: nn.Module, given: ModelInput) -> list[CacheEntry]:
     return entries
 
 
-def _start(model: nn.Module, given: ModelInput, tap: Tap = keep) -> tuple[Step, DecoderCache | SequenceCache]:
+def _start(model: nn.Module, given: ModelInput, tap: Tap = keep) -> tuple[Step, BeamCache | SequenceCache]:
     """Read the source, if there is one; returns the function that takes a step, and the cache that it fills."""
     device = next(model.parameters()).device
     target = torch.tensor(given.target, dtype=torch.int64, device=device)
     if isinstance(model, EncoderDecoder):
         memory = model.encode(torch.tensor(given.source, dtype=torch.int64, device=device), tap)
-        cache = DecoderCache(model.project_memory(memory, tap), memory.may_attend, 1)
+        cache = BeamCache(model.project_memory(memory, tap), memory.may_attend, 1)
         return lambda i, tap: model.logits(model.decode_step(target[:, i : i + 1], cache, tap), tap), cache
     decoder = cast(DecoderOnly, model)
     sequence = decoder.start_cache(target.shape[1])

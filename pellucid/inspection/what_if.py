@@ -22,8 +22,7 @@ from pellucid.inspection.recording import Edit, ModelInput, record
 from pellucid.inspection.structure import AttentionSite, attentions, find_attention, stacks
 from pellucid.inspection.taps import tap_names
 from pellucid.inspection.tokens import tokens_of
-from pellucid.layers.positions import AlibiBias
-from pellucid.layers.rotary import Rotary
+from pellucid.layers.positions import AlibiBias, Rotary
 from pellucid.plurals import pluralize
 
 __all__ = ["Change", "WhatIf"]
@@ -248,9 +247,9 @@ class WhatIf:
         """
         changes = [Change(one.position_tap, lambda _, x: torch.zeros_like(x)) for one in stacks(self.inspected.model)]
         for one in attentions(self.inspected.model):
-            if isinstance(one.module.rotate, Rotary):
+            if isinstance(one.module.positions, Rotary):
                 changes += [Change(f"{one.name}.{side}", _rotated_back(one)) for side in ("query", "key")]
-            if isinstance(one.module.score_bias, AlibiBias):
+            if isinstance(one.module.positions, AlibiBias):
                 changes.append(Change(f"{one.name}.scores", _without_bias(one)))
         return self._and(changes, WITHOUT_POSITIONS)
 
@@ -399,11 +398,7 @@ def _rotated_back(one: AttentionSite) -> Edit:
     """Undo beforehand what turning by positions will do: turn by the opposite angles."""
 
     def back(_: str, x: Tensor) -> Tensor:
-        first, second = x.chunk(2, dim=-1)
-        mirrored = torch.cat((first, -second), dim=-1)
-        rotated = one.module.rotate(mirrored, torch.arange(x.shape[2], device=x.device))
-        first, second = rotated.chunk(2, dim=-1)
-        return torch.cat((first, -second), dim=-1)
+        return one.module.positions.unrotate(x, torch.arange(x.shape[2], device=x.device))
 
     return back
 
@@ -411,7 +406,7 @@ def _rotated_back(one: AttentionSite) -> Edit:
 def _without_bias(one: AttentionSite) -> Edit:
     def plain(_: str, scores: Tensor) -> Tensor:
         queries, keys = (torch.arange(size, device=scores.device) for size in scores.shape[-2:])
-        bias = one.module.score_bias(queries, keys)
+        bias = one.module.positions.score_bias(queries, keys)
         return scores if bias is None else scores - bias
 
     return plain

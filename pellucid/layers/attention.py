@@ -1,4 +1,4 @@
-"""Attention: each query mixes values, weighting each by how well its key matches."""
+"""Attention: each query averages values, weighting each by how well its key matches."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -9,12 +9,10 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from pellucid.errors import ShapeError
+from pellucid.layers.positions import AttentionPositions
 from pellucid.layers.taps import Tap, TapInfo, keep
 
 __all__ = ["ATTENTION_TAPS", "Attention", "HeadConfig", "KeyValue", "attend"]
-
-Rotate = Callable[[Tensor, Tensor], Tensor]
-ScoreBias = Callable[[Tensor, Tensor], Tensor | None]
 
 ATTEND_TAPS = (
     TapInfo("scores", "query · key / √d_head plus the bias, before the mask", "batch heads query key", "nats"),
@@ -37,7 +35,7 @@ ATTENTION_TAPS = (
 
 
 class KeyValue(NamedTuple):
-    """What can be looked at: keys (turned by their positions, if rotary) and values, per head, and where they stand."""
+    """Keys (rotated, if positions are rotary) and values per head, and the positions of their tokens."""
 
     key: Float[Tensor, "batch kv_heads key d_head"]
     value: Float[Tensor, "batch kv_heads key d_head"]
@@ -45,14 +43,14 @@ class KeyValue(NamedTuple):
 
 
 class HeadConfig(NamedTuple):
-    """How many heads look and are looked at, how wide each is, and what is done to what they project.
+    """Number and width of the heads, and how queries and keys are projected.
 
     Attributes:
-        n_heads: of queries.
-        n_kv_heads: of keys and values; it divides n_heads.
-        d_head: width of each.
-        bias: whether queries, keys and values have biases.
-        norm: d_head → a module that normalises each head's query, or key, before it is turned by its position.
+        n_heads: number of query heads.
+        n_kv_heads: number of key and value heads; divides n_heads.
+        d_head: width of a head.
+        bias: whether the projections to queries, keys and values have biases.
+        norm: d_head → a module that normalises each head's query, or key, before it is rotated.
     """
 
     n_heads: int
@@ -72,20 +70,20 @@ def attend(
     bias: Float[Tensor, "*#batch heads #query key"] | None = None,
     dropout: float = 0.0,
 ) -> Float[Tensor, "batch heads query d_head"]:
-    """Mix values, weighting each by how well its key matches the query.
+    """Average values, weighting each by how well its key matches the query.
 
-    softmax(Q Kᵀ / √d_head + bias) V; forbidden pairs get no weight. A row with nothing allowed gives zeros, not NaN.
-    The softmax is taken in float32. With fewer heads of keys than of queries, each serves a group of neighbours.
+    softmax(Q Kᵀ / √d_head + bias) V; forbidden pairs get weight 0. A row with nothing allowed gives zeros, not NaN.
+    The softmax is computed in float32. With fewer key heads than query heads, each serves a group of adjacent queries.
 
     Args:
-        may_attend: True where a query may look at a key.
+        may_attend: True where a query may attend to a key.
         bias: added to the scores (ALiBi).
-        dropout: share of the weights dropped.
+        dropout: probability of dropping a weight.
 
     Taps: `ATTEND_TAPS`.
 
     Raises:
-        ShapeError: if key and value differ in length, or the heads do not divide.
+        ShapeError: if key and value differ in shape, or the number of key heads does not divide that of query heads.
 
     Source:
         Vaswani et al. 2017, eq. 1; Ainslie et al. 2023 for grouped queries.
@@ -99,12 +97,12 @@ def attend(
         return _attend_fused(query, key, value, may_attend, bias, dropout)
     scores = query @ key.transpose(-1, -2) * query.shape[-1] ** -0.5
     scores = tap("scores", scores if bias is None else scores + bias)
-    # The lowest finite number, not −inf: its weight is exactly 0 as well, and the gradient of an empty row is not NaN.
-    # Added and multiplied, which is faster than filling where the mask says so and the same to the bit.
+    # The lowest finite number, not −inf: its weight is exactly 0, too, and the gradient of an empty row is not NaN.
+    # Adding and multiplying is faster than masked_fill, and gives the same bits.
     lowest = torch.finfo(torch.float32).min
     forbidden = torch.zeros_like(may_attend, dtype=torch.float32).masked_fill_(~may_attend, lowest)
-    looks = may_attend.any(-1, keepdim=True).float()
-    weights = tap("weights", (scores.float() + forbidden).softmax(-1) * looks)
+    any_allowed = may_attend.any(-1, keepdim=True).float()
+    weights = tap("weights", (scores.float() + forbidden).softmax(-1) * any_allowed)
     weights = F.dropout(weights, dropout) if dropout else weights
     return tap("head_output", weights.to(value.dtype) @ value)
 
@@ -112,22 +110,23 @@ def attend(
 def _attend_fused(
     query: Tensor, key: Tensor, value: Tensor, may_attend: Tensor, bias: Tensor | None, dropout: float
 ) -> Tensor:
-    """Do the same by the device's fused kernel; a row with nothing allowed is let look at all, then set to zero."""
-    looks = may_attend.any(-1, keepdim=True)
-    allowed = may_attend | ~looks
+    """Compute the same with the fused kernel of the GPU; a row with nothing allowed attends to all and is then zeroed."""
+    any_allowed = may_attend.any(-1, keepdim=True)
+    allowed = may_attend | ~any_allowed
     lowest = torch.finfo(query.dtype).min
     mask = allowed if bias is None else bias.to(query.dtype).masked_fill(~allowed, lowest)
-    return F.scaled_dot_product_attention(query, key, value, mask, dropout).masked_fill(~looks, 0.0)
+    return F.scaled_dot_product_attention(query, key, value, mask, dropout).masked_fill(~any_allowed, 0.0)
 
 
 class Attention(nn.Module):
-    """Many heads: project, split, attend in each, merge, project.
+    """Multi-head attention: project, split into heads, attend in each, merge, project.
 
     Args:
-        heads: how many, how wide, with what bias and norm.
-        bias: whether the output has a bias.
-        rotate: what is done to queries and keys by their positions (`Rotary`, or `no_rotation`).
-        score_bias: what is added to the scores by positions (`AlibiBias`, or `no_bias`).
+        d_model: width of the residual stream.
+        heads: their number and width, with or without bias and norm.
+        bias: whether the output projection has a bias.
+        dropout: probability of dropping an attention weight in training.
+        positions: rotates queries and keys, or biases their scores.
 
     Taps: `ATTENTION_TAPS`.
 
@@ -136,7 +135,7 @@ class Attention(nn.Module):
     """
 
     def __init__(
-        self, d_model: int, heads: HeadConfig, bias: bool, dropout: float, rotate: Rotate, score_bias: ScoreBias
+        self, d_model: int, heads: HeadConfig, bias: bool, dropout: float, positions: AttentionPositions
     ) -> None:
         super().__init__()
         self.n_heads, self.n_kv_heads, self.d_head = heads.n_heads, heads.n_kv_heads, heads.d_head
@@ -146,16 +145,15 @@ class Attention(nn.Module):
         self.output = nn.Linear(heads.n_heads * heads.d_head, d_model, bias)
         self.query_norm, self.key_norm = heads.norm(heads.d_head), heads.norm(heads.d_head)
         self.dropout = dropout
-        self.rotate = rotate
-        self.score_bias = score_bias
+        self.positions = positions
 
     def key_value(
         self, states: Float[Tensor, "batch key d_model"], positions: Int[Tensor, "*batch key"], tap: Tap = keep
     ) -> KeyValue:
-        """Project states to the keys and values that queries will look at."""
+        """Project states to keys and values."""
         key = tap("key", self.key_norm(self._split(self.key(states), self.n_kv_heads)))
         value = tap("value", self._split(self.value(states), self.n_kv_heads))
-        return KeyValue(self.rotate(key, positions), value, positions)
+        return KeyValue(self.positions.rotate(key, positions), value, positions)
 
     def forward(
         self,
@@ -165,13 +163,20 @@ class Attention(nn.Module):
         positions: Int[Tensor, "*batch query"],
         tap: Tap = keep,
     ) -> Float[Tensor, "batch query d_model"]:
-        """Return what is added to the residual stream of the querying positions."""
+        """Compute what is added to the residual stream of the queries.
+
+        Args:
+            states: that are projected to queries.
+            key_value: what the queries attend to.
+            may_attend: True where a query may attend to a key.
+            positions: of the queries.
+            tap: records or changes numbers.
+        """
         query = tap("query", self.query_norm(self._split(self.query(states), self.n_heads)))
-        bias = self.score_bias(positions, key_value.positions)
+        query, key, value = self.positions.rotate(query, positions), key_value.key, key_value.value
+        bias = self.positions.score_bias(positions, key_value.positions)
         dropout = self.dropout if self.training else 0.0
-        head_output = attend(
-            self.rotate(query, positions), key_value.key, key_value.value, may_attend, tap, bias=bias, dropout=dropout
-        )
+        head_output = attend(query, key, value, may_attend, tap, bias=bias, dropout=dropout)
         return tap("output", self.output(head_output.transpose(1, 2).flatten(2)))
 
     def _split(

@@ -1,6 +1,7 @@
-"""Blocks: parts around a residual stream."""
+"""Transformer blocks: sublayers around a residual stream."""
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -16,22 +17,23 @@ __all__ = [
     "DecoderBlock",
     "PostNorm",
     "PreNorm",
+    "Residual",
     "SelfAttentionBlock",
     "cast_for_matmul",
     "no_cache",
 ]
 
-Sublayer = Callable[[Tensor], Tensor]
+Sublayer: TypeAlias = Callable[[Tensor], Tensor]
 
 
 def cast_for_matmul(x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
-    """Return `x` in the numbers that matrix products are computed in; as it is unless under autocast.
+    """Cast `x` to the dtype of matrix products under autocast.
 
-    The residual stream stays in float32. What a part reads of it is cast once here, not once in each of the projections
-    that read it (4 % of a training step in bfloat16 on CPU).
+    The residual stream stays in float32. What a sublayer reads of it is cast once here instead of once in each
+    projection that reads it (4 % of a training step in bfloat16 on the CPU).
     """
-    kind = x.device.type
-    return x.to(torch.get_autocast_dtype(kind)) if torch.is_autocast_enabled(kind) else x
+    device = x.device.type
+    return x.to(torch.get_autocast_dtype(device)) if torch.is_autocast_enabled(device) else x
 
 
 _FIRST_TAPS = (
@@ -53,7 +55,7 @@ DECODER_BLOCK_TAPS = (
 
 
 class PreNorm(nn.Module):
-    """x + dropout(part(norm(x))).
+    """x + dropout(sublayer(norm(x))).
 
     Source:
         Xiong et al. 2020, fig. 1b.
@@ -65,37 +67,49 @@ class PreNorm(nn.Module):
     def __init__(self, norm: nn.Module, dropout: float) -> None:
         super().__init__()
         self.norm = norm
-        self.dropout = nn.Dropout(dropout) if dropout else nn.Identity()
+        self.dropout = _dropout(dropout)
 
-    def forward(self, x: Float[Tensor, "batch seq d_model"], part: Sublayer) -> Float[Tensor, "batch seq d_model"]:
-        """Add what the part makes of the normalised stream."""
-        return x + self.dropout(part(cast_for_matmul(self.norm(x))))
+    def forward(self, x: Float[Tensor, "batch seq d_model"], sublayer: Sublayer) -> Float[Tensor, "batch seq d_model"]:
+        """Add what the sublayer computes from the normalised stream."""
+        return x + self.dropout(sublayer(cast_for_matmul(self.norm(x))))
 
 
-class PostNorm(PreNorm):
-    """norm(x + dropout(part(x))).
+class PostNorm(nn.Module):
+    """norm(x + dropout(sublayer(x))).
 
     Source:
         Vaswani et al. 2017, §3.1.
     """
 
-    def forward(self, x: Float[Tensor, "batch seq d_model"], part: Sublayer) -> Float[Tensor, "batch seq d_model"]:
-        """Normalise the sum of the stream and what the part makes of it."""
-        return self.norm(x + self.dropout(part(cast_for_matmul(x))))
+    norm: Sublayer
+    dropout: Sublayer
+
+    def __init__(self, norm: nn.Module, dropout: float) -> None:
+        super().__init__()
+        self.norm = norm
+        self.dropout = _dropout(dropout)
+
+    def forward(self, x: Float[Tensor, "batch seq d_model"], sublayer: Sublayer) -> Float[Tensor, "batch seq d_model"]:
+        """Normalise the sum of the stream and what the sublayer computes from it."""
+        return self.norm(x + self.dropout(sublayer(cast_for_matmul(x))))
+
+
+Residual: TypeAlias = PreNorm | PostNorm
+"""A sublayer's residual connection, with its norm."""
 
 
 def no_cache(key_value: KeyValue) -> KeyValue:
-    """Return the keys and values of this pass alone: nothing is remembered."""
+    """Attend to the keys and values of this pass only."""
     return key_value
 
 
 class SelfAttentionBlock(nn.Module):
-    """Self-attention, then feed-forward, each around the residual stream: of an encoder, or of a decoder-only model.
+    """Self-attention, then feed-forward, each around the residual stream: of an encoder or a decoder-only model.
 
     Taps: `SELF_ATTENTION_BLOCK_TAPS`.
     """
 
-    def __init__(self, self_attention: Attention, feed_forward: nn.Module, residual: Callable[[], PreNorm]) -> None:
+    def __init__(self, self_attention: Attention, feed_forward: nn.Module, residual: Callable[[], Residual]) -> None:
         super().__init__()
         self.self_attention, self.self_attention_residual = self_attention, residual()
         self.feed_forward, self.feed_forward_residual = feed_forward, residual()
@@ -108,17 +122,18 @@ class SelfAttentionBlock(nn.Module):
         tap: Tap = keep,
         append: Callable[[KeyValue], KeyValue] = no_cache,
     ) -> Float[Tensor, "batch seq d_model"]:
-        """Return the stream after this block.
+        """Compute the stream after this block.
 
         Args:
-            append: joins the new keys and values to those of earlier tokens (a cache), or leaves them as they are.
+            x: the stream before it.
+            may_attend: True where a token may attend to another.
+            positions: of the tokens.
+            tap: records or changes numbers.
+            append: appends the new keys and values to a cache and returns all of them.
         """
 
         def attend_self(normed: Tensor) -> Tensor:
-            inner = scoped(tap, "self_attention")
-            key_value = append(self.self_attention.key_value(normed, positions, inner))
-            added: Tensor = self.self_attention(normed, key_value, may_attend, positions, inner)
-            return added
+            return _attend_self(self.self_attention, normed, may_attend, positions, tap, append)
 
         x = tap("residual.input", x)
         x = tap("residual.after_self_attention", self.self_attention_residual(x, attend_self))
@@ -137,7 +152,7 @@ class DecoderBlock(nn.Module):
         self_attention: Attention,
         cross_attention: Attention,
         feed_forward: nn.Module,
-        residual: Callable[[], PreNorm],
+        residual: Callable[[], Residual],
     ) -> None:
         super().__init__()
         self.self_attention, self.self_attention_residual = self_attention, residual()
@@ -151,21 +166,23 @@ class DecoderBlock(nn.Module):
         positions: Int[Tensor, " seq"],
         source: KeyValue,
         may_attend_source: Bool[Tensor, "batch 1 1 source"],
-        append: Callable[[KeyValue], KeyValue] = no_cache,
         tap: Tap = keep,
+        append: Callable[[KeyValue], KeyValue] = no_cache,
     ) -> Float[Tensor, "batch seq d_model"]:
-        """Return the stream after this block.
+        """Compute the stream after this block.
 
         Args:
+            x: the stream before it.
+            may_attend: True where a target token may attend to another.
+            positions: of the target tokens.
             source: this block's keys and values of the encoder's states.
-            append: joins the new keys and values to those of earlier steps (a cache), or leaves them as they are.
+            may_attend_source: True where a source token may be attended to.
+            tap: records or changes numbers.
+            append: appends the new keys and values to a cache and returns all of them.
         """
 
         def attend_self(normed: Tensor) -> Tensor:
-            inner = scoped(tap, "self_attention")
-            key_value = append(self.self_attention.key_value(normed, positions, inner))
-            added: Tensor = self.self_attention(normed, key_value, may_attend, positions, inner)
-            return added
+            return _attend_self(self.self_attention, normed, may_attend, positions, tap, append)
 
         def attend_source(normed: Tensor) -> Tensor:
             inner = scoped(tap, "cross_attention")
@@ -177,3 +194,21 @@ class DecoderBlock(nn.Module):
         x = tap("residual.after_cross_attention", self.cross_attention_residual(x, attend_source))
         x = self.feed_forward_residual(x, lambda normed: self.feed_forward(normed, scoped(tap, "feed_forward")))
         return tap("residual.output", x)
+
+
+def _attend_self(
+    attention: Attention,
+    states: Float[Tensor, "batch seq d_model"],
+    may_attend: Bool[Tensor, "#batch 1 #seq key"],
+    positions: Int[Tensor, "*batch seq"],
+    tap: Tap,
+    append: Callable[[KeyValue], KeyValue],
+) -> Float[Tensor, "batch seq d_model"]:
+    inner = scoped(tap, "self_attention")
+    key_value = append(attention.key_value(states, positions, inner))
+    added: Tensor = attention(states, key_value, may_attend, positions, inner)
+    return added
+
+
+def _dropout(probability: float) -> nn.Module:
+    return nn.Dropout(probability) if probability else nn.Identity()

@@ -1,9 +1,15 @@
-"""The key–value cache of a decoder, shared by the hypotheses of a beam without copying.
+"""Key–value caches: the keys and values of earlier tokens, kept so that they are computed once.
 
-All hypotheses of a sentence stand side by side on the query axis. What each of them computes at a step is written
-once, into its slot; afterwards a hypothesis is told apart only by the slots it may look at: its ancestry. Re-ordering
-a beam re-orders rows of that small mask, never keys or values.
+`BeamCache` serves a translator: all hypotheses of a sentence share it without copying. They stand side by side on the
+query axis, and what each computes at a step is written once, into its slot; afterwards a hypothesis is defined by the
+slots it may attend to, its ancestry. Re-ordering a beam re-orders rows of that small mask, never keys or values.
+
+`SequenceCache` serves a language model: sequences of unequal length are aligned at their ends. A shorter one is padded
+at its beginning, where nobody may attend, and its positions are counted from its own first token, so each sequence gives
+the same result as it does alone.
 """
+
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Int
@@ -11,21 +17,65 @@ from torch import Tensor
 
 from pellucid.layers.attention import KeyValue
 
-__all__ = ["DecoderCache"]
+__all__ = ["BeamCache", "NewTokens", "SequenceCache"]
+
+_STEPS = 32  # of a beam, for which room is reserved at first
 
 
-class DecoderCache:
-    """Keys and values of all earlier steps, and of the source.
+class _Buffers:
+    """Keys and values of each block, side by side in slots, in buffers that grow by doubling."""
+
+    def __init__(self, blocks: int, room: int) -> None:
+        self._room = max(room, 1)
+        self._pairs: list[tuple[Tensor, Tensor] | None] = [None] * blocks
+
+    def append(self, block: int, new: KeyValue, length: int) -> tuple[Tensor, Tensor]:
+        """Store new keys and values in the last slots of `length`; return those of all slots."""
+        start = length - new.key.shape[2]
+        pair = self._pairs[block]
+        if pair is None or pair[0].shape[2] < length:
+            pair = self._pairs[block] = self._grow(pair, new, start, length)
+        key, value = pair
+        key[:, :, start:length] = new.key
+        value[:, :, start:length] = new.value
+        return key[:, :, :length], value[:, :, :length]
+
+    def stored(self, block: int, length: int) -> tuple[Tensor, Tensor, int]:
+        """Return a block's keys and values, and how many bytes are reserved for them."""
+        pair = self._pairs[block]
+        assert pair is not None, "nothing has been stored yet"
+        return pair[0][:, :, :length], pair[1][:, :, :length], _bytes_of(pair)
+
+    def select(self, rows: Tensor) -> None:
+        """Keep these rows of the batch, in this order."""
+        self._pairs = [None if pair is None else (pair[0][rows], pair[1][rows]) for pair in self._pairs]
+
+    @property
+    def nbytes(self) -> int:
+        """Reserved bytes."""
+        return sum(_bytes_of(pair) for pair in self._pairs if pair)
+
+    def _grow(self, old: tuple[Tensor, Tensor] | None, new: KeyValue, used: int, length: int) -> tuple[Tensor, Tensor]:
+        batch, heads, _, d_head = new.key.shape
+        size = max(self._room, length, 2 * used)
+        key, value = (x.new_zeros(batch, heads, size, d_head) for x in (new.key, new.value))
+        if old is not None:
+            key[:, :, :used], value[:, :, :used] = old[0][:, :, :used], old[1][:, :, :used]
+        return key, value
+
+
+class BeamCache:
+    """Keys and values of all earlier steps of a beam search, and of the source.
 
     Args:
         source: per block, keys and values of the encoder's states, [batch kv_heads source d_head].
-        may_attend_source: True where a source token may be looked at, [batch 1 1 source].
+        may_attend_source: True where a source token may be attended to, [batch 1 1 source].
         hypotheses: how many stand side by side for each sentence.
 
     Attributes:
-        step: how many steps are stored.
-        may_attend: True where a hypothesis may look at a slot, [batch 1 hypotheses step·hypotheses]; slot
-            s·hypotheses + h holds what hypothesis h computed at step s.
+        step: number of stored steps.
+        may_attend: True where a hypothesis may attend to a slot, [batch 1 hypotheses step·hypotheses]; slot
+            s·hypotheses + h contains what hypothesis h computed at step s.
     """
 
     def __init__(
@@ -38,61 +88,116 @@ class DecoderCache:
         device = may_attend_source.device
         self.may_attend: Tensor = torch.ones(len(may_attend_source), 1, hypotheses, 0, dtype=torch.bool, device=device)
         self._itself = torch.eye(hypotheses, dtype=torch.bool, device=device)[None, None]
-        self._stored: list[tuple[Tensor, Tensor] | None] = [None] * len(source)
+        self._buffers = _Buffers(len(source), _STEPS * hypotheses)
 
     def open_step(self) -> None:
-        """Make room for a step in the mask: each hypothesis may look at what it computes itself."""
+        """Extend the mask by a step: each hypothesis may attend to what it computes itself."""
         own = self._itself.expand(len(self.may_attend), -1, -1, -1)
         self.may_attend = torch.cat((self.may_attend, own), dim=-1)
         self.step += 1
 
     def append(self, block: int, new: KeyValue) -> KeyValue:
-        """Store this step's keys and values of a block; return those of all steps so far."""
-        stop = self.step * self.hypotheses
-        start = stop - new.key.shape[2]
-        stored = self._stored[block]
-        if stored is None or stored[0].shape[2] < stop:
-            stored = self._stored[block] = self._grown(stored, new, start)
-        key, value = stored
-        key[:, :, start:stop] = new.key
-        value[:, :, start:stop] = new.value
-        positions = torch.arange(self.step, device=key.device).repeat_interleave(self.hypotheses)
-        return KeyValue(key[:, :, :stop], value[:, :, :stop], positions)
+        """Append this step's keys and values of a block; return those of all steps so far."""
+        key, value = self._buffers.append(block, new, self.step * self.hypotheses)
+        return KeyValue(key, value, self._positions(key.device))
 
     def reorder(self, parents: Int[Tensor, "batch hypotheses"]) -> None:
-        """Let each hypothesis descend from the given one of the same sentence."""
+        """Make each hypothesis descend from the given one of the same sentence."""
         rows = parents[:, None, :, None].expand(-1, -1, -1, self.may_attend.shape[-1])
         self.may_attend = self.may_attend.gather(2, rows)
 
     def select(self, sentences: Int[Tensor, " left"]) -> None:
-        """Go on with these sentences only (copies what is left: call it when many are done, not at every step)."""
+        """Keep these sentences only. This copies what is left: call it when many are done, not at every step."""
         self.source = [KeyValue(s.key[sentences], s.value[sentences], s.positions) for s in self.source]
         self.may_attend_source = self.may_attend_source[sentences]
         self.may_attend = self.may_attend[sentences]
-        self._stored = [None if kv is None else (kv[0][sentences], kv[1][sentences]) for kv in self._stored]
+        self._buffers.select(sentences)
 
     def stored(self, block: int) -> tuple[KeyValue, int]:
-        """Return a block's keys and values of all steps so far, and how many bytes are set aside for them.
-
-        One step has been taken at least.
-        """
-        held = self._stored[block]
-        assert held is not None, "a step comes first"
-        used = self.step * self.hypotheses
-        positions = torch.arange(self.step, device=held[0].device).repeat_interleave(self.hypotheses)
-        reserved = sum(x.numel() * x.element_size() for x in held)
-        return KeyValue(held[0][:, :, :used], held[1][:, :, :used], positions), reserved
+        """Return a block's keys and values of all steps so far, at least one, and the bytes reserved for them."""
+        key, value, reserved = self._buffers.stored(block, self.step * self.hypotheses)
+        return KeyValue(key, value, self._positions(key.device)), reserved
 
     @property
     def nbytes(self) -> int:
-        """Bytes held by keys and values, of the source and of earlier steps."""
-        held = [x for kv in self.source for x in (kv.key, kv.value)] + [x for kv in self._stored if kv for x in kv]
-        return sum(x.numel() * x.element_size() for x in held)
+        """Bytes of keys and values, of the source and of earlier steps."""
+        return self._buffers.nbytes + sum(_bytes_of((kv.key, kv.value)) for kv in self.source)
 
-    def _grown(self, stored: tuple[Tensor, Tensor] | None, new: KeyValue, used: int) -> tuple[Tensor, Tensor]:
-        batch, heads, _, d_head = new.key.shape
-        room = max(32 * self.hypotheses, 2 * used)
-        longer = (new.key.new_zeros(batch, heads, room, d_head), new.value.new_zeros(batch, heads, room, d_head))
-        if stored is not None:
-            longer[0][:, :, :used], longer[1][:, :, :used] = stored[0][:, :, :used], stored[1][:, :, :used]
-        return longer
+    def _positions(self, device: torch.device) -> Int[Tensor, " slots"]:
+        return torch.arange(self.step, device=device).repeat_interleave(self.hypotheses)
+
+
+class NewTokens(NamedTuple):
+    """The positions of the next tokens, and what they may attend to.
+
+    Attributes:
+        positions: of each, in its own sequence; 0 for padding.
+        may_attend: True where a new token may attend to a stored one or to a new one.
+        count: the furthest position plus one.
+    """
+
+    positions: Int[Tensor, "*batch seq"]
+    may_attend: Bool[Tensor, "#batch 1 seq key"]
+    count: int
+
+
+class SequenceCache:
+    """Keys and values of all tokens so far, for each block.
+
+    Args:
+        n_layers: blocks of the model.
+        room: tokens per sequence for which room is reserved at first; it grows as needed.
+        padding: how many of a row's first tokens are padding, [batch]; None if none are in any.
+
+    Attributes:
+        length: stored tokens, padding included; the same for all rows.
+    """
+
+    def __init__(self, n_layers: int, room: int = 256, padding: Int[Tensor, " batch"] | None = None) -> None:
+        self.length = 0
+        self.padding = padding
+        self._buffers = _Buffers(n_layers, room)
+
+    def open_tokens(self, count: int, device: torch.device) -> NewTokens:
+        """Extend the sequences by some tokens, each of which may attend to itself and to those before it."""
+        self.length += count
+        slots = torch.arange(self.length, device=device)
+        new = slots[self.length - count :]
+        may_attend = (slots <= new[:, None])[None, None]
+        if self.padding is None:
+            return NewTokens(new, may_attend, self.length)
+        is_token = slots >= self.padding[:, None]
+        return NewTokens(self._positions(new), may_attend & is_token[:, None, None], self.length)
+
+    def append(self, block: int, new: KeyValue) -> KeyValue:
+        """Append the new tokens' keys and values of a block; return those of all tokens so far."""
+        key, value = self._buffers.append(block, new, self.length)
+        return KeyValue(key, value, self._positions(torch.arange(self.length, device=key.device)))
+
+    def truncate(self, length: int) -> None:
+        """Drop all but the first `length` tokens of each row."""
+        self.length = min(self.length, length)
+
+    def select(self, rows: Int[Tensor, " chosen"]) -> None:
+        """Keep these rows of the batch, in this order; a row may be named several times (copies)."""
+        self._buffers.select(rows)
+        if self.padding is not None:
+            self.padding = self.padding[rows]
+
+    def stored(self, block: int) -> tuple[KeyValue, int]:
+        """Return a block's keys and values of all tokens so far, at least one, and the bytes reserved for them."""
+        key, value, reserved = self._buffers.stored(block, self.length)
+        positions = self._positions(torch.arange(self.length, device=key.device))
+        return KeyValue(key, value, positions), reserved
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of keys and values."""
+        return self._buffers.nbytes
+
+    def _positions(self, slots: Tensor) -> Tensor:
+        return slots if self.padding is None else (slots - self.padding[:, None]).clamp(min=0)
+
+
+def _bytes_of(pair: tuple[Tensor, Tensor]) -> int:
+    return sum(x.numel() * x.element_size() for x in pair)

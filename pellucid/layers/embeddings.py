@@ -9,10 +9,12 @@ __all__ = ["TokenEmbedding"]
 
 
 class TokenEmbedding(nn.Module):
-    """A row of numbers for each token: one-hot(id) · weight · scale.
+    """A vector for each token: one-hot(id) · weight · scale.
 
     Args:
-        scale: what rows are multiplied by when they enter the residual stream; √d_model in the paper.
+        vocab_size: number of vectors.
+        d_model: their width.
+        scale: factor on the vectors when they enter the residual stream; √d_model in the paper.
 
     Source:
         Vaswani et al. 2017, §3.4.
@@ -24,10 +26,14 @@ class TokenEmbedding(nn.Module):
         nn.init.normal_(self.weight, std=d_model**-0.5)
         self.scale = scale
 
+    def init_weights(self, random: torch.Generator) -> None:
+        """Draw vectors of norm about 1."""
+        nn.init.normal_(self.weight, std=self.weight.shape[1] ** -0.5, generator=random)
+
     def forward(self, ids: Int[Tensor, "batch seq"]) -> Float[Tensor, "batch seq d_model"]:
-        """Look the rows up."""
+        """Look up the vectors of the tokens."""
         return F.embedding(ids, self.weight) * self.scale
 
     def logits(self, states: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch vocab_size"]:
-        """Return the product of each state with every token's row, unscaled."""
+        """Compute the product of each state with the vector of every token, unscaled."""
         return F.linear(states, self.weight)

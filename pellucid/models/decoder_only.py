@@ -10,13 +10,13 @@ from torch import Tensor, nn
 
 from pellucid.layers.attention import Attention, HeadConfig
 from pellucid.layers.block import SELF_ATTENTION_BLOCK_TAPS, PostNorm, PreNorm, SelfAttentionBlock
+from pellucid.layers.cache import SequenceCache
 from pellucid.layers.embeddings import TokenEmbedding
 from pellucid.layers.feed_forward import FEED_FORWARDS
 from pellucid.layers.masks import causal, not_padding
 from pellucid.layers.norms import NORMS, RMSNorm
-from pellucid.layers.positions import AlibiBias, LearnedEncoding, NoEncoding, SinusoidalEncoding, no_bias
-from pellucid.layers.rotary import Rotary, no_rotation, rotary_frequencies, scaled_frequencies
-from pellucid.layers.sequence_cache import SequenceCache
+from pellucid.layers.positions import build_attention_positions, build_position_encoding
+from pellucid.layers.rotary import rotary_frequencies, scaled_frequencies
 from pellucid.layers.taps import Tap, TapInfo, keep, scope_taps, scoped
 from pellucid.models.decoder_only_config import DecoderOnlyConfig
 
@@ -32,12 +32,12 @@ DECODER_ONLY_TAPS = (
 
 
 class DecoderOnly(nn.Module):
-    """A language model: GPT-like or Llama-like by the choices of its configuration.
+    """A language model, like GPT or Llama depending on its configuration.
 
     Args:
         config: sizes and choices.
         vocab_size: rows of the embedding and of the output.
-        pad_id: the id that fills short sequences up, which nobody looks at; None if every id is a token.
+        pad_id: the id that pads short sequences, which nobody attends to; None if every id is a token.
 
     Taps: `DECODER_ONLY_TAPS`.
 
@@ -57,7 +57,7 @@ class DecoderOnly(nn.Module):
         self.output_embedding = (
             self.embedding if config.tie_embeddings else TokenEmbedding(vocab_size, config.d_model, scale)
         )
-        self.position_encoding = _codes(config)
+        self.position_encoding = build_position_encoding(config.positions, config.d_model, config.max_positions)
         self.embedding_dropout = nn.Dropout(config.dropout) if config.dropout else nn.Identity()
         self.decoder = nn.ModuleList(_block(config) for _ in range(config.n_layers))
         self.decoder_norm = _norm(config) if config.norm_placement == "pre" else nn.Identity()
@@ -70,7 +70,7 @@ class DecoderOnly(nn.Module):
         may_attend: Bool[Tensor, "#batch 1 seq seq"] | None = None,
         positions: Int[Tensor, "*batch seq"] | None = None,
     ) -> Float[Tensor, "batch seq vocab_size"]:
-        """Return, for each position, the logits of the token that follows it."""
+        """Compute, for each position, the logits of the token that follows it."""
         return self.logits(self.states(ids, tap, may_attend=may_attend, positions=positions), tap)
 
     def states(
@@ -81,11 +81,13 @@ class DecoderOnly(nn.Module):
         may_attend: Bool[Tensor, "#batch 1 seq seq"] | None = None,
         positions: Int[Tensor, "*batch seq"] | None = None,
     ) -> Float[Tensor, "batch seq d_model"]:
-        """Return the states that the output matrix reads; each position sees itself and those before it.
+        """Compute the states that the output matrix reads; each token attends to itself and those before it.
 
         Args:
-            may_attend: True where a token may look at another; itself and all before it but padding, if not given.
-            positions: where each stands; 0, 1, 2 … if not given. None may be beyond the length of `ids`.
+            ids: tokens.
+            tap: records or changes numbers.
+            may_attend: True where a token may attend to another; by default to itself and all before it but padding.
+            positions: of the tokens; 0, 1, 2 … by default. None may exceed the length of `ids`.
         """
         count = ids.shape[1]
         if positions is None:
@@ -100,67 +102,52 @@ class DecoderOnly(nn.Module):
     def extend(
         self, ids: Int[Tensor, "batch seq"], cache: SequenceCache, tap: Tap = keep
     ) -> Float[Tensor, "batch seq d_model"]:
-        """Return the states of any number of further tokens, which see those in the cache; the cache grows by them."""
-        new = cache.make_room(ids.shape[1], ids.device)
-        x = self._embed(ids, new.positions, new.furthest, tap)
+        """Compute the states of further tokens, which attend to those in the cache, and append them to it."""
+        new = cache.open_tokens(ids.shape[1], ids.device)
+        x = self._embed(ids, new.positions, new.count, tap)
         for n, block in enumerate(self.blocks()):
-            append = partial(cache.append, n)
-            x = block(x, new.may_attend, new.positions, scoped(tap, f"decoder.{n}"), append)
+            x = block(x, new.may_attend, new.positions, scoped(tap, f"decoder.{n}"), partial(cache.append, n))
         return tap("decoder.output", self.decoder_norm(x))
 
     def start_cache(self, room: int = 256, padding: Int[Tensor, " batch"] | None = None) -> SequenceCache:
-        """Return an empty cache.
+        """Create an empty cache.
 
         Args:
-            room: tokens a sequence to make room for at first.
+            room: tokens per sequence for which room is reserved at first.
             padding: how many of a row's first tokens will be padding, [batch]; None if none are in any.
         """
         return SequenceCache(self.config.n_layers, room, padding)
 
     def logits(self, states: Float[Tensor, "*batch d_model"], tap: Tap = keep) -> Float[Tensor, "*batch vocab_size"]:
-        """Return the score of every token after each state."""
+        """Compute the logit of every token after each state."""
         return tap("logits", self.output_embedding.logits(states))
 
     def blocks(self) -> Iterator[SelfAttentionBlock]:
-        """Return the blocks, first to last."""
+        """Iterate over the blocks, first to last."""
         return cast(Iterator[SelfAttentionBlock], iter(self.decoder))
 
     def _embed(self, ids: Tensor, positions: Tensor, count: int, tap: Tap) -> Tensor:
         rows = tap("embedding.token", self.embedding(ids))
-        x: Tensor = self.embedding_dropout(rows + tap("embedding.position", self.position_encoding(positions, count)))
+        encoding = tap("embedding.position", self.position_encoding(positions, count))
+        x: Tensor = self.embedding_dropout(rows + encoding)
         return x
-
-
-def _codes(config: DecoderOnlyConfig) -> nn.Module:
-    if config.positions == "sinusoidal":
-        return SinusoidalEncoding(config.d_model)
-    if config.positions == "learned":
-        return LearnedEncoding(config.d_model, config.max_positions)
-    return NoEncoding()
 
 
 def _norm(config: DecoderOnlyConfig) -> nn.Module:
     return NORMS[config.norm](config.d_model, config.norm_epsilon)
 
 
-def _rotary(config: DecoderOnlyConfig) -> Rotary:
-    turns, scaling = rotary_frequencies(config.head_width, config.rope_base), config.rope_scaling
-    return Rotary(turns if scaling is None else scaled_frequencies(turns, **scaling.model_dump()))
-
-
 def _attention(config: DecoderOnlyConfig) -> Attention:
     norm = partial(RMSNorm, epsilon=config.norm_epsilon) if config.qk_norm else nn.Identity
-    return Attention(
-        config.d_model,
-        HeadConfig(config.n_heads, config.kv_heads, config.head_width, config.projection_bias, norm),
-        config.bias,
-        config.attention_dropout,
-        _rotary(config) if config.positions == "rope" else no_rotation,
-        AlibiBias(config.n_heads) if config.positions == "alibi" else no_bias,
-    )
+    heads = HeadConfig(config.n_heads, config.kv_heads, config.head_width, config.projection_bias, norm)
+    frequencies = rotary_frequencies(config.head_width, config.rope_base)
+    if config.rope_scaling is not None:
+        frequencies = scaled_frequencies(frequencies, **config.rope_scaling.model_dump())
+    positions = build_attention_positions(config.positions, config.n_heads, frequencies)
+    return Attention(config.d_model, heads, config.bias, config.attention_dropout, positions)
 
 
 def _block(config: DecoderOnlyConfig) -> SelfAttentionBlock:
-    place = PreNorm if config.norm_placement == "pre" else PostNorm
+    residual = PreNorm if config.norm_placement == "pre" else PostNorm
     feed_forward = FEED_FORWARDS[config.activation](config.d_model, config.d_ff, config.bias)
-    return SelfAttentionBlock(_attention(config), feed_forward, lambda: place(_norm(config), config.dropout))
+    return SelfAttentionBlock(_attention(config), feed_forward, lambda: residual(_norm(config), config.dropout))

@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from pellucid.layers.position_scheme import PositionScheme, check_position_sizes, position_limit
 from pellucid.models.encoder_decoder_config import divisors
 
 __all__ = ["DecoderOnlyConfig", "RotaryScaling"]
@@ -52,9 +53,7 @@ class DecoderOnlyConfig(BaseModel):
     d_head: int | None = Field(None, gt=0, description="width of a head; d_model / n_heads if not given")
     d_ff: int = Field(1024, gt=0, description="hidden width of the feed-forward part")
     n_layers: int = Field(4, ge=1, description="blocks")
-    positions: Literal["sinusoidal", "learned", "rope", "alibi", "none"] = Field(
-        "rope", description="how attention is told where a token stands"
-    )
+    positions: PositionScheme = Field("rope", description="how attention is told where tokens stand")
     rope_base: float = Field(10_000.0, gt=1, description="base of the rotary frequencies (10,000 in RoFormer)")
     rope_scaling: RotaryScaling | None = Field(
         None, description="how rotary frequencies are slowed for a longer context; none: they are not"
@@ -98,13 +97,7 @@ class DecoderOnlyConfig(BaseModel):
                 f"n_heads {self.n_heads} is not a multiple of n_kv_heads {self.kv_heads}:"
                 f" set n_kv_heads to one of {divisors(self.n_heads)}"
             )
-        if self.positions == "rope" and self.head_width % 2:
-            raise ValueError(
-                f"rotary positions need heads of even width, got {self.head_width}:"
-                " change d_head, or d_model and n_heads, or set positions to something other than rope"
-            )
-        if self.positions == "sinusoidal" and self.d_model % 2:
-            raise ValueError(f"sinusoidal positions need an even d_model, got {self.d_model}: add or take 1")
+        check_position_sizes(self.positions, self.d_model, self.head_width)
         if self.rope_scaling is not None and self.positions != "rope":
             raise ValueError(f"rope_scaling slows rotary positions, and positions are {self.positions}: leave it out")
         if self.freeze_embeddings and self.embeddings is None:
@@ -118,8 +111,8 @@ class DecoderOnlyConfig(BaseModel):
 
     @property
     def position_limit(self) -> int | None:
-        """Most positions that the model can tell apart; None if any number."""
-        return self.max_positions if self.positions == "learned" else None
+        """How many positions the model can tell apart; None if any number."""
+        return position_limit(self.positions, self.max_positions)
 
     @property
     def kv_heads(self) -> int:

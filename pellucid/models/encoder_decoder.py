@@ -1,6 +1,7 @@
 """The encoder–decoder Transformer: a source sentence in, a distribution over the next target token out."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import ClassVar, NamedTuple, cast
 
 import torch
@@ -15,16 +16,18 @@ from pellucid.layers.block import (
     DecoderBlock,
     PostNorm,
     PreNorm,
+    Residual,
     SelfAttentionBlock,
     cast_for_matmul,
 )
-from pellucid.layers.cache import DecoderCache
+from pellucid.layers.cache import BeamCache
 from pellucid.layers.embeddings import TokenEmbedding
 from pellucid.layers.feed_forward import FEED_FORWARDS
 from pellucid.layers.masks import causal, not_padding
 from pellucid.layers.norms import NORMS
-from pellucid.layers.positions import AlibiBias, LearnedEncoding, NoEncoding, SinusoidalEncoding, no_bias
-from pellucid.layers.rotary import Rotary, no_rotation, rotary_frequencies
+from pellucid.layers.position_scheme import PositionScheme
+from pellucid.layers.positions import build_attention_positions, build_position_encoding
+from pellucid.layers.rotary import rotary_frequencies
 from pellucid.layers.taps import Tap, TapInfo, keep, scope_taps, scoped
 from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
 
@@ -32,7 +35,7 @@ __all__ = ["ENCODER_DECODER_TAPS", "EncoderDecoder", "Memory"]
 
 
 class Memory(NamedTuple):
-    """What the encoder made of the source, which of it is not padding, and where its tokens stand."""
+    """The encoder's states, which of them are not padding, and their positions."""
 
     states: Float[Tensor, "batch source d_model"]
     may_attend: Bool[Tensor, "batch 1 1 source"]
@@ -59,12 +62,12 @@ class EncoderDecoder(nn.Module):
         config: sizes and choices.
         source_vocab_size: rows of the source embedding.
         target_vocab_size: rows of the target embedding and of the output.
-        pad_id: the id that fills short sentences up; nobody looks at it.
+        pad_id: the id that pads short sentences; nobody attends to it.
 
     Taps: `ENCODER_DECODER_TAPS`.
 
     Raises:
-        UserError: if one matrix shall serve two vocabularies of different sizes.
+        UserError: if one matrix is to serve two vocabularies of different sizes.
 
     Source:
         Vaswani et al. 2017.
@@ -97,8 +100,9 @@ class EncoderDecoder(nn.Module):
             if config.tie_embeddings == "none"
             else self.target_embedding
         )
-        self.source_position_encoding = _codes(config)
-        self.target_position_encoding = _codes(config)
+        self.source_position_encoding, self.target_position_encoding = (
+            build_position_encoding(config.positions, config.d_model, config.max_positions) for _ in range(2)
+        )
         self.embedding_dropout = nn.Dropout(config.dropout) if config.dropout else nn.Identity()
         self.encoder = nn.ModuleList(_encoder_block(config) for _ in range(config.encoder_layers))
         self.decoder = nn.ModuleList(_decoder_block(config) for _ in range(config.decoder_layers))
@@ -109,18 +113,17 @@ class EncoderDecoder(nn.Module):
     def forward(
         self, source_ids: Int[Tensor, "batch source"], target_ids: Int[Tensor, "batch target"], tap: Tap = keep
     ) -> Float[Tensor, "batch target vocab_size"]:
-        """Return, for each target position, the logits of the token that follows it (teacher forcing)."""
+        """Compute, for each target position, the logits of the token that follows it (teacher forcing)."""
         return self.logits(self.decode(target_ids, self.encode(source_ids, tap), tap), tap)
 
     def encode(self, source_ids: Int[Tensor, "batch source"], tap: Tap = keep) -> Memory:
-        """Read the source."""
+        """Encode the source."""
         count = source_ids.shape[1]
         positions = torch.arange(count, device=source_ids.device)
         may_attend = not_padding(source_ids, self.pad_id)
         rows = tap("embedding.source", self.source_embedding(source_ids))
-        x = self.embedding_dropout(
-            rows + tap("embedding.source_position", self.source_position_encoding(positions, count))
-        )
+        encoding = tap("embedding.source_position", self.source_position_encoding(positions, count))
+        x = self.embedding_dropout(rows + encoding)
         for n, block in enumerate(self.encoder):
             x = block(x, may_attend, positions, scoped(tap, f"encoder.{n}"))
         return Memory(cast_for_matmul(tap("encoder.output", self.encoder_norm(x))), may_attend, positions)
@@ -128,40 +131,33 @@ class EncoderDecoder(nn.Module):
     def decode(
         self, target_ids: Int[Tensor, "batch target"], memory: Memory, tap: Tap = keep
     ) -> Float[Tensor, "batch target d_model"]:
-        """Return the decoder's states for a whole given target; each position sees itself and those before."""
+        """Compute the decoder's states of a whole given target; each token attends to itself and those before it."""
         count = target_ids.shape[1]
         positions = torch.arange(count, device=target_ids.device)
         may_attend = causal(count, target_ids.device)
         x = self._embed_target(target_ids, positions, count, tap)
         for n, (block, source) in enumerate(zip(self.decoder_blocks(), self.project_memory(memory, tap), strict=True)):
-            x = block(x, may_attend, positions, source, memory.may_attend, tap=scoped(tap, f"decoder.{n}"))
+            x = block(x, may_attend, positions, source, memory.may_attend, scoped(tap, f"decoder.{n}"))
         return tap("decoder.output", self.decoder_norm(x))
 
     def decode_step(
-        self, ids: Int[Tensor, "batch hypotheses"], cache: DecoderCache, tap: Tap = keep
+        self, ids: Int[Tensor, "batch hypotheses"], cache: BeamCache, tap: Tap = keep
     ) -> Float[Tensor, "batch hypotheses d_model"]:
-        """Return the decoder's states one token further, for hypotheses side by side on the query axis."""
+        """Compute the decoder's states one token further, for hypotheses side by side on the query axis."""
         positions = torch.full((ids.shape[1],), cache.step, device=ids.device)
         cache.open_step()
         x = self._embed_target(ids, positions, cache.step, tap)
         for n, block in enumerate(self.decoder_blocks()):
-            x = block(
-                x,
-                cache.may_attend,
-                positions,
-                cache.source[n],
-                cache.may_attend_source,
-                append=lambda new, n=n: cache.append(n, new),
-                tap=scoped(tap, f"decoder.{n}"),
-            )
+            inner, append = scoped(tap, f"decoder.{n}"), partial(cache.append, n)
+            x = block(x, cache.may_attend, positions, cache.source[n], cache.may_attend_source, inner, append)
         return tap("decoder.output", self.decoder_norm(x))
 
-    def start_cache(self, memory: Memory, hypotheses: int) -> DecoderCache:
-        """Return an empty cache over this source for some hypotheses a sentence."""
-        return DecoderCache(self.project_memory(memory), memory.may_attend, hypotheses)
+    def start_cache(self, memory: Memory, hypotheses: int) -> BeamCache:
+        """Create an empty cache for a number of hypotheses per sentence."""
+        return BeamCache(self.project_memory(memory), memory.may_attend, hypotheses)
 
     def project_memory(self, memory: Memory, tap: Tap = keep) -> list[KeyValue]:
-        """Project the encoder's states to each decoder block's keys and values, once a sentence."""
+        """Project the encoder's states to the keys and values of each decoder block, once per sentence."""
         return [
             block.cross_attention.key_value(
                 memory.states, memory.positions, scoped(scoped(tap, f"decoder.{n}"), "cross_attention")
@@ -170,57 +166,41 @@ class EncoderDecoder(nn.Module):
         ]
 
     def decoder_blocks(self) -> Iterator[DecoderBlock]:
-        """Return the decoder's blocks, first to last."""
+        """Iterate over the decoder's blocks, first to last."""
         return cast(Iterator[DecoderBlock], iter(self.decoder))
 
     def logits(self, states: Float[Tensor, "*batch d_model"], tap: Tap = keep) -> Float[Tensor, "*batch vocab_size"]:
-        """Return the score of every target token after each state."""
+        """Compute the logit of every target token after each state."""
         return tap("logits", self.output_embedding.logits(states))
 
     def _embed_target(self, ids: Tensor, positions: Tensor, count: int, tap: Tap) -> Tensor:
         rows = tap("embedding.target", self.target_embedding(ids))
-        x: Tensor = self.embedding_dropout(
-            rows + tap("embedding.target_position", self.target_position_encoding(positions, count))
-        )
+        encoding = tap("embedding.target_position", self.target_position_encoding(positions, count))
+        x: Tensor = self.embedding_dropout(rows + encoding)
         return x
 
 
-def _codes(config: EncoderDecoderConfig) -> nn.Module:
-    if config.positions == "sinusoidal":
-        return SinusoidalEncoding(config.d_model)
-    if config.positions == "learned":
-        return LearnedEncoding(config.d_model, config.max_positions)
-    return NoEncoding()
-
-
-def _attention(config: EncoderDecoderConfig, rotary: bool, linear_bias: bool) -> Attention:
-    return Attention(
-        config.d_model,
-        HeadConfig(config.n_heads, config.kv_heads, config.d_head, config.bias),
-        config.bias,
-        config.attention_dropout,
-        Rotary(rotary_frequencies(config.d_head, config.rope_base)) if rotary else no_rotation,
-        AlibiBias(config.n_heads) if linear_bias else no_bias,
-    )
-
-
-def _self_attention(config: EncoderDecoderConfig) -> Attention:
-    return _attention(config, rotary=config.positions == "rope", linear_bias=config.positions == "alibi")
+def _attention(config: EncoderDecoderConfig, scheme: PositionScheme) -> Attention:
+    heads = HeadConfig(config.n_heads, config.kv_heads, config.d_head, config.bias)
+    frequencies = rotary_frequencies(config.d_head, config.rope_base)
+    positions = build_attention_positions(scheme, config.n_heads, frequencies)
+    return Attention(config.d_model, heads, config.bias, config.attention_dropout, positions)
 
 
 def _feed_forward(config: EncoderDecoderConfig) -> nn.Module:
     return FEED_FORWARDS[config.activation](config.d_model, config.d_ff, config.bias)
 
 
-def _residual(config: EncoderDecoderConfig) -> PreNorm:
-    place = PreNorm if config.norm_placement == "pre" else PostNorm
-    return place(NORMS[config.norm](config.d_model), config.dropout)
+def _residual(config: EncoderDecoderConfig) -> Residual:
+    residual = PreNorm if config.norm_placement == "pre" else PostNorm
+    return residual(NORMS[config.norm](config.d_model), config.dropout)
 
 
 def _encoder_block(config: EncoderDecoderConfig) -> SelfAttentionBlock:
-    return SelfAttentionBlock(_self_attention(config), _feed_forward(config), lambda: _residual(config))
+    attention = _attention(config, config.positions)
+    return SelfAttentionBlock(attention, _feed_forward(config), lambda: _residual(config))
 
 
 def _decoder_block(config: EncoderDecoderConfig) -> DecoderBlock:
-    cross_attention = _attention(config, rotary=config.cross_positions == "rope", linear_bias=False)
-    return DecoderBlock(_self_attention(config), cross_attention, _feed_forward(config), lambda: _residual(config))
+    self_attention, cross_attention = _attention(config, config.positions), _attention(config, config.cross_positions)
+    return DecoderBlock(self_attention, cross_attention, _feed_forward(config), lambda: _residual(config))

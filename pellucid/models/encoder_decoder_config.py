@@ -4,6 +4,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from pellucid.layers.position_scheme import PositionScheme, check_position_sizes, position_limit
+
 __all__ = ["EncoderDecoderConfig", "divisors"]
 
 
@@ -22,9 +24,7 @@ class EncoderDecoderConfig(BaseModel):
     d_ff: int = Field(1024, gt=0, description="hidden width of the feed-forward part")
     encoder_layers: int = Field(3, ge=1, description="blocks of the encoder")
     decoder_layers: int = Field(2, ge=1, description="blocks of the decoder")
-    positions: Literal["sinusoidal", "learned", "rope", "alibi", "none"] = Field(
-        "rope", description="how self-attention is told where a token stands"
-    )
+    positions: PositionScheme = Field("rope", description="how self-attention is told where tokens stand")
     cross_positions: Literal["none", "rope"] = Field(
         "rope", description="rotary positions in cross-attention: query at target position j, key at source position i"
     )
@@ -61,13 +61,8 @@ class EncoderDecoderConfig(BaseModel):
                 f"n_heads {self.n_heads} is not a multiple of n_kv_heads {self.kv_heads}:"
                 f" set n_kv_heads to one of {divisors(self.n_heads)}"
             )
-        if "rope" in (self.positions, self.cross_positions) and self.d_head % 2:
-            raise ValueError(
-                f"rotary positions need an even d_model / n_heads, got {self.d_model} / {self.n_heads} = {self.d_head}:"
-                " change d_model or n_heads, or set positions and cross_positions to something other than rope"
-            )
-        if self.positions == "sinusoidal" and self.d_model % 2:
-            raise ValueError(f"sinusoidal positions need an even d_model, got {self.d_model}: add or take 1")
+        for scheme in (self.positions, self.cross_positions):
+            check_position_sizes(scheme, self.d_model, self.d_head)
         if self.freeze_embeddings and self.embeddings is None:
             raise ValueError("freeze_embeddings keeps rows that started from word vectors: name these by embeddings")
         return self
@@ -79,8 +74,8 @@ class EncoderDecoderConfig(BaseModel):
 
     @property
     def position_limit(self) -> int | None:
-        """Most positions that the model can tell apart; None if any number."""
-        return self.max_positions if self.positions == "learned" else None
+        """How many positions the model can tell apart; None if any number."""
+        return position_limit(self.positions, self.max_positions)
 
     @property
     def kv_heads(self) -> int:

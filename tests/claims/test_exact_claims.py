@@ -57,7 +57,8 @@ from pellucid.inspection.score_decomposition import FOUR_PARTS, ScoreDecompositi
 from pellucid.layers.attention import attend
 from pellucid.layers.embeddings import TokenEmbedding
 from pellucid.layers.positions import sinusoids
-from pellucid.layers.rotary import Rotary, rotary_frequencies
+from pellucid.layers.positions import Rotary
+from pellucid.layers.rotary import rotary_frequencies
 from pellucid.layers.taps import Tap, keep
 from pellucid.models.encoder_decoder import EncoderDecoder
 
@@ -136,7 +137,7 @@ def normal_and_shear() -> list[numpy.ndarray]:
 
 
 def by_squares(x: Tensor, positions: Tensor) -> Tensor:
-    turned: Tensor = Rotary(rotary_frequencies(x.shape[-1], 10_000.0))(x, positions**2)
+    turned: Tensor = Rotary(rotary_frequencies(x.shape[-1], 10_000.0)).rotate(x, positions**2)
     return turned
 
 

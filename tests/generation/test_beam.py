@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from typing import get_args
 
 import pytest
 import torch
@@ -9,11 +10,12 @@ import torch
 from pellucid.generation.beam import Hypothesis, beam_search
 from pellucid.generation.constraints import SpecialTokens
 from pellucid.generation.generation_config import GenerationConfig
+from pellucid.layers.position_scheme import PositionScheme
 from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
 
 SYMBOLS = SpecialTokens(pad_id=0, start_id=1, end_id=2)
-POSITIONS = ["sinusoidal", "learned", "rope", "alibi", "none"]
+POSITIONS = get_args(PositionScheme)
 
 
 def tiny_model(seed: int = 0, vocab_size: int = 12, sharpness: float = 3.0, positions: str = "rope") -> EncoderDecoder:

@@ -1,5 +1,5 @@
 import math
-from typing import Any
+from typing import Any, get_args
 
 import numpy
 import pytest
@@ -11,6 +11,7 @@ from pellucid.generation.decoder import ModelDecoder, SingleSequenceDecoder
 from pellucid.generation.sampling_config import SamplingConfig
 from pellucid.generation.text_score import ScoringInput, windows
 from pellucid.language_model import LanguageModel
+from pellucid.layers.position_scheme import PositionScheme
 from pellucid.models.decoder_only import DecoderOnly
 from tests.generation.small_language_model import small_language_model
 
@@ -147,7 +148,7 @@ def test_a_stop_string_is_found_across_tokens_and_left_out(model: LanguageModel)
     assert "".join(model.stream("The cat", tokens=24, stop=stop)) == found.text
 
 
-@pytest.mark.parametrize("positions", ["rope", "learned", "sinusoidal", "alibi", "none"])
+@pytest.mark.parametrize("positions", get_args(PositionScheme))
 def test_a_window_that_slides_gives_what_reading_it_anew_gives(positions: str) -> None:
     model = small_language_model(positions=positions, max_positions=8)
     found = model.generate("The cat", tokens=30, sliding=True, temperature=0)

@@ -1,13 +1,14 @@
 """L3: a batch of prompts of unequal lengths. Elsewhere the short ones change; here each is what it is alone."""
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
+from pellucid.layers.position_scheme import PositionScheme
 from tests.generation.small_language_model import imported_language_model, small_language_model
 
 PROMPTS = ["猫", "The cat ate three fish yesterday.", "", "Hund", "12 Katzen! Der Hund", "</s>"]
-POSITIONS = ["sinusoidal", "learned", "rope", "alibi", "none"]
+POSITIONS = get_args(PositionScheme)
 
 
 @pytest.mark.parametrize("settings", [{"temperature": 0}, {"temperature": 1.0, "samples": 2}, {"stop": ["a", "e"]}])

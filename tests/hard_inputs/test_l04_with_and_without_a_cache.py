@@ -1,14 +1,17 @@
 """L4: the logits with a cache of keys and values, at any split of the prompt, are those without."""
 
+from typing import get_args
+
 import pytest
 import torch
 
 from pellucid.generation import decoder
+from pellucid.layers.position_scheme import PositionScheme
 from tests.generation.small_language_model import small_language_model
 
 
 @pytest.mark.parametrize("at_once", [1, 3, 512])
-@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "rope", "alibi", "none"])
+@pytest.mark.parametrize("positions", get_args(PositionScheme))
 def test_logits_are_equal_at_any_split(positions: str, at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoder, "PREFILL_CHUNK", at_once)
     model = small_language_model(positions=positions, n_kv_heads=1).model

@@ -1,15 +1,16 @@
 """L5: sentences of unequal lengths, filled up and masked; elsewhere rows that are all padding give NaN."""
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import torch
 from torch import Tensor
 
+from pellucid.layers.position_scheme import PositionScheme
 from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
 
-POSITIONS = ["sinusoidal", "learned", "rope", "alibi", "none"]
+POSITIONS = get_args(PositionScheme)
 SOURCES = {
     "padding at the end": [[5, 7, 0, 0]],
     "padding at the start": [[0, 0, 5, 7]],

@@ -1,17 +1,20 @@
 """L12: a future token is changed; elsewhere past logits change with it. Here not by a single bit."""
 
+from typing import get_args
+
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pellucid.layers.position_scheme import PositionScheme
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.models.decoder_only_config import DecoderOnlyConfig
 from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
 
 LENGTH, VOCAB_SIZE = 7, 11
-POSITIONS = ["sinusoidal", "learned", "rope", "alibi", "none"]
+POSITIONS = get_args(PositionScheme)
 tokens = st.lists(st.integers(0, VOCAB_SIZE - 1), min_size=LENGTH, max_size=LENGTH)
 
 

@@ -1,6 +1,6 @@
 """Language models are looked into as translators are."""
 
-from typing import Any
+from typing import Any, get_args
 
 import numpy
 import pytest
@@ -14,6 +14,7 @@ from pellucid.inspection.residual_streams import effective_rank, token_identity
 from pellucid.inspection.score_decomposition import decompose_scores
 from pellucid.inspection.views.pages import page_of
 from pellucid.language_model import LanguageModel
+from pellucid.layers.position_scheme import PositionScheme
 from tests.generation.small_language_model import imported_language_model, small_language_model
 
 TEXT = "The cat ate 水"
@@ -115,7 +116,7 @@ def test_beyond_learned_positions_is_said() -> None:
     assert torch.from_numpy(long.logits.values).isfinite().all()
 
 
-@pytest.mark.parametrize("positions", ["rope", "learned", "alibi", "sinusoidal"])
+@pytest.mark.parametrize("positions", get_args(PositionScheme))
 def test_a_look_stitched_together_from_steps_keeps_its_promises(positions: str) -> None:
     model = small_language_model(positions=positions)
     join_steps, _ = look_by_step(model, "The cat ate")

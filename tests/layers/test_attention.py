@@ -13,8 +13,8 @@ from torch import Tensor
 from pellucid.errors import ShapeError
 from pellucid.layers.attention import Attention, HeadConfig, _attend_fused, attend
 from pellucid.layers.masks import causal, not_padding
-from pellucid.layers.positions import AlibiBias, no_bias
-from pellucid.layers.rotary import Rotary, no_rotation, rotary_frequencies
+from pellucid.layers.positions import AlibiBias, AttentionPositions, Rotary
+from pellucid.layers.rotary import rotary_frequencies
 
 BATCH, HEADS, QUERY, KEY, D_HEAD = 3, 4, 6, 6, 8
 
@@ -83,7 +83,7 @@ def test_explicit_and_fused_give_what_pytorch_gives(mask: str, biased: bool, kv_
     key = drawn(BATCH, kv_heads, KEY, D_HEAD, seed=2, dtype=dtype)
     value = drawn(BATCH, kv_heads, KEY, D_HEAD, seed=3, dtype=dtype)
     allowed = MASKS[mask]()
-    bias = AlibiBias(HEADS)(torch.arange(QUERY), torch.arange(KEY)) if biased else None
+    bias = AlibiBias(HEADS).score_bias(torch.arange(QUERY), torch.arange(KEY)) if biased else None
     explicit = attend(query, key, value, allowed, bias=bias)
     group = HEADS // kv_heads
     fused = _attend_fused(query, key.repeat_interleave(group, 1), value.repeat_interleave(group, 1), allowed, bias, 0.0)
@@ -210,8 +210,7 @@ def attention(kv_heads: int = 4, dropout: float = 0.0, rotary: bool = False) -> 
         HeadConfig(4, kv_heads, 4),
         True,
         dropout,
-        Rotary(rotary_frequencies(4, 10_000.0)) if rotary else no_rotation,
-        no_bias,
+        Rotary(rotary_frequencies(4, 10_000.0)) if rotary else AttentionPositions(),
     )
 
 

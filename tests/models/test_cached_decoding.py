@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import torch
@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from pellucid.layers.cache import DecoderCache
+from pellucid.layers.cache import BeamCache
+from pellucid.layers.position_scheme import PositionScheme
 from pellucid.models.encoder_decoder import EncoderDecoder, Memory
 
 Build = Callable[..., EncoderDecoder]
@@ -65,7 +66,7 @@ CHOICES: dict[str, list[Any]] = {
 }
 
 
-@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "rope", "alibi", "none"])
+@pytest.mark.parametrize("positions", get_args(PositionScheme))
 @torch.inference_mode()
 def test_cached_is_uncached_for_every_choice(build: Build, positions: str) -> None:
     random = torch.Generator().manual_seed(5)
@@ -139,7 +140,7 @@ def test_reordering_moves_no_keys_and_the_store_says_what_it_holds(build: Build)
 
 def test_ancestry_is_the_path_of_parents() -> None:
     """Hypotheses 0 and 1 at the second step descend from 1 and 1; then both from the first of these."""
-    cache = DecoderCache([], torch.ones(1, 1, 1, 4, dtype=torch.bool), hypotheses=2)
+    cache = BeamCache([], torch.ones(1, 1, 1, 4, dtype=torch.bool), hypotheses=2)
     cache.open_step()
     cache.reorder(torch.tensor([[1, 1]]))
     cache.open_step()

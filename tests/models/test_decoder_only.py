@@ -4,7 +4,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import torch
@@ -15,6 +15,7 @@ from torch import Tensor
 
 from pellucid.errors import UserError
 from pellucid.layers.masks import causal
+from pellucid.layers.position_scheme import PositionScheme
 from pellucid.layers.rotary import rotary_frequencies, scaled_frequencies
 from pellucid.layers.taps import SelectiveTap
 from pellucid.models.decoder_only import DecoderOnly
@@ -22,7 +23,7 @@ from pellucid.models.decoder_only_config import DecoderOnlyConfig, RotaryScaling
 from pellucid.models.memory import language_model_parameter_count
 from pellucid.models.weights import load_decoder_only, save_weights
 
-POSITIONS = ["sinusoidal", "learned", "rope", "alibi", "none"]
+POSITIONS = get_args(PositionScheme)
 SIZES: dict[str, Any] = {"d_model": 16, "n_heads": 4, "d_ff": 24, "n_layers": 2, "max_positions": 64}
 IDS = torch.tensor([[3, 4, 5, 6, 7, 8, 9], [9, 3, 9, 4, 1, 2, 5]])
 
@@ -204,7 +205,7 @@ def test_rows_are_chosen_and_copied_and_a_cache_is_cut() -> None:
     model.extend(IDS[:, :4], cache)
     cache.select(torch.tensor([1, 1, 0]))
     assert_close(model.logits(model.extend(IDS[[1, 1, 0], 4:], cache)), model(IDS[[1, 1, 0]])[:, 4:])
-    cache.cut(2)
+    cache.truncate(2)
     assert cache.length == 2
     assert_close(model.logits(model.extend(IDS[[1, 1, 0], 2:], cache)), model(IDS[[1, 1, 0]])[:, 2:])
     assert cache.nbytes > 0

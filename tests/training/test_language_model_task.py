@@ -1,6 +1,7 @@
 """The task of a language model: the loss of a document is its own, whatever stands beside it in the batch."""
 
 from pathlib import Path
+from typing import get_args
 
 import numpy
 import pytest
@@ -9,6 +10,7 @@ import torch
 from pellucid.corpus.documents import Document
 from pellucid.corpus.pairs import Location
 from pellucid.generation.sampling_config import SamplingConfig
+from pellucid.layers.position_scheme import PositionScheme
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.models.decoder_only_config import DecoderOnlyConfig
 from pellucid.models.initialise import init_weights
@@ -45,7 +47,7 @@ def total(one: LanguageModelTask, batch_tokens: int) -> tuple[float, int]:
     return sum(one.loss(batch, 0.0).nll for batch in batches), sum(batch.target_tokens for batch in batches)
 
 
-@pytest.mark.parametrize("positions", ["rope", "learned", "sinusoidal", "alibi", "none"])
+@pytest.mark.parametrize("positions", get_args(PositionScheme))
 def test_documents_that_share_a_window_lose_what_each_loses_alone(tmp_path: Path, positions: str) -> None:
     shared, alone = task(tmp_path, 64, positions), task(tmp_path, 32, positions)
     windows = [len(one.prepared.train.windows(0).chunks) for one in (shared, alone)]

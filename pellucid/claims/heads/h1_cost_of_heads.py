@@ -9,8 +9,7 @@ from pellucid.claims.rules import Rule, at_most
 from pellucid.claims.small_models import no_mask
 from pellucid.claims.texts import load_texts
 from pellucid.layers.attention import Attention, HeadConfig
-from pellucid.layers.positions import no_bias
-from pellucid.layers.rotary import no_rotation
+from pellucid.layers.positions import AttentionPositions
 
 __all__ = ["CLAIM", "measure"]
 
@@ -20,7 +19,7 @@ _COUNTS = ("parameters", "multiplications", "scores")
 
 def _counts(n_heads: int, d_head: int) -> dict[str, int]:
     """Count an attention's parameters, the multiplications of its matrix products, and the scores it stores."""
-    attention = Attention(_D, HeadConfig(n_heads, n_heads, d_head, bias=True), True, 0.0, no_rotation, no_bias)
+    attention = Attention(_D, HeadConfig(n_heads, n_heads, d_head, bias=True), True, 0.0, AttentionPositions())
     activations = Activations()
     states, positions = torch.zeros(1, _LENGTH, _D), torch.arange(_LENGTH)
     with torch.no_grad():

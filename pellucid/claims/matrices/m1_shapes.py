@@ -11,8 +11,7 @@ from pellucid.claims.rules import Rule, at_most
 from pellucid.claims.small_models import torch_generator
 from pellucid.claims.texts import load_texts
 from pellucid.layers.attention import Attention, HeadConfig
-from pellucid.layers.positions import no_bias
-from pellucid.layers.rotary import no_rotation
+from pellucid.layers.positions import AttentionPositions
 from pellucid.randomness import generator
 
 __all__ = ["CLAIM", "measure"]
@@ -22,7 +21,7 @@ Map = Callable[[Tensor, Tensor], Tensor]
 
 def _by_projection(vectors: Tensor, matrix: Tensor) -> Tensor:
     """Map vectors with the query projection of an attention head."""
-    attention = Attention(len(matrix), HeadConfig(1, 1, matrix.shape[1], bias=False), False, 0.0, no_rotation, no_bias)
+    attention = Attention(len(matrix), HeadConfig(1, 1, matrix.shape[1], bias=False), False, 0.0, AttentionPositions())
     attention.query.weight.data = matrix.T.contiguous()
     mapped: Tensor = attention.query(vectors).detach()
     return mapped

@@ -10,8 +10,8 @@ from pellucid.claims.evidence import Evidence, Figure, exact_values
 from pellucid.claims.rules import Rule, at_least, at_most
 from pellucid.claims.small_models import torch_generator
 from pellucid.claims.texts import load_texts
-from pellucid.layers.positions import sinusoids
-from pellucid.layers.rotary import Rotary, rotary_frequencies
+from pellucid.layers.positions import Rotary, sinusoids
+from pellucid.layers.rotary import rotary_frequencies
 
 __all__ = ["CLAIM", "measure"]
 
@@ -21,7 +21,7 @@ Place = Callable[[Tensor, Tensor], Tensor]
 
 def measure(setup: Setup, rotate: Place | None = None) -> Evidence:
     """Put one query and one key at all positions of a text, and compare products along the diagonals."""
-    rotate = rotate or Rotary(rotary_frequencies(_D, 10_000.0))
+    rotate = rotate or Rotary(rotary_frequencies(_D, 10_000.0)).rotate
     random = torch_generator(setup.seed, "P8")
     q, k = torch.randn(2, _D, generator=random)
     positions = torch.arange(_LENGTH)

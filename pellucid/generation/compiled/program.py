@@ -1,8 +1,7 @@
 """A language model → the steps of its program. What is chosen when a model is built is chosen here, once."""
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, assert_never
 
 import numpy
 import torch
@@ -14,11 +13,10 @@ from pellucid.generation.compiled.instructions import GELU, GELU_TANH, RELU
 from pellucid.generation.compiled.packing import ROWS, PackedMatrix, Precision, pack, round_up
 from pellucid.kernels.simd import LANES, aligned_zeros
 from pellucid.layers.attention import Attention
-from pellucid.layers.block import PostNorm, PreNorm, SelfAttentionBlock
+from pellucid.layers.block import PostNorm, Residual, SelfAttentionBlock
 from pellucid.layers.feed_forward import FeedForward, GatedFeedForward
 from pellucid.layers.norms import RMSNorm
-from pellucid.layers.positions import AlibiBias, LearnedEncoding, SinusoidalEncoding, sinusoids
-from pellucid.layers.rotary import Rotary
+from pellucid.layers.positions import AlibiBias, Rotary, sinusoids
 from pellucid.models.decoder_only import DecoderOnly
 
 __all__ = ["ArenaRows", "Program", "compile_model"]
@@ -115,7 +113,7 @@ class _Writer:
         output = embedding if tied else self.packed(model.output_embedding.weight)
         scales, address, chunks = self.learn(embedding.scales.ravel()), embedding.weights.ctypes.data, embedding.chunks
         self.add((kernel.EMBED, embedding.kind, address, chunks, scales, *self.stream), model.embedding.scale)
-        if isinstance(model.position_encoding, LearnedEncoding | SinusoidalEncoding):
+        if model.position_encoding.kind != "none":
             self.add((kernel.ADD_CODES, *self.stream))
         for number, block in enumerate(model.blocks()):
             self.block(number, block)
@@ -139,7 +137,7 @@ class _Writer:
             self.matrices,
             self.logits,
             shape,
-            _table(model),
+            _position_table(model),
             model.vocab_size,
             config.max_positions,
             self.tokens,
@@ -149,7 +147,7 @@ class _Writer:
         self.around(block.self_attention_residual, lambda x: self.attention(number, block.self_attention, x))
         self.around(block.feed_forward_residual, lambda x: self.feed_forward(block.feed_forward, x))
 
-    def around(self, residual: PreNorm, part: Callable[[ArenaRows], None]) -> None:
+    def around(self, residual: Residual, part: Callable[[ArenaRows], None]) -> None:
         if isinstance(residual, PostNorm):
             part(self.stream)
             self.norm(residual.norm, self.stream, self.stream)
@@ -167,11 +165,11 @@ class _Writer:
         if isinstance(attention.query_norm, RMSNorm) and isinstance(attention.key_norm, RMSNorm):
             self.head_norm(attention.query_norm, heads, rows)
             self.head_norm(attention.key_norm, kv_heads, ArenaRows(key, rows.length))
-        if isinstance(attention.rotate, Rotary):
+        if isinstance(attention.positions, Rotary):
             self.add((kernel.TURN, *rows, heads + kv_heads, self.head))
         self.add((kernel.REMEMBER, number, key, value, rows.length))
-        bias_of = attention.score_bias
-        slopes = self.learn_vector(bias_of.slopes) if isinstance(bias_of, AlibiBias) else self.zeros
+        positions = attention.positions
+        slopes = self.learn_vector(positions.slopes) if isinstance(positions, AlibiBias) else self.zeros
         scale = attention.d_head**-0.5
         self.add((kernel.ATTEND, number, heads, *rows, slopes, *self.head_output), scale)
         output = self.head_rows(attention.output.weight.T, heads).T
@@ -270,23 +268,30 @@ def _activation(activation: nn.Module) -> int:
     return _ACTIVATIONS[type(activation), getattr(activation, "approximate", "none")]
 
 
-def _table(model: DecoderOnly) -> Callable[[int], NDArray[numpy.float32]]:
-    """Return what gives the cosines and sines, or the codes, of so many positions."""
-    turns: Iterator[object] = (block.self_attention.rotate for block in model.blocks())
-    rotary = next((turn for turn in chain(turns) if isinstance(turn, Rotary)), None)
-    codes = model.position_encoding
+def _position_table(model: DecoderOnly) -> Callable[[int], NDArray[numpy.float32]]:
+    """Choose what computes the numbers that ops need by position: cosines and sines, or encodings."""
 
-    def table(positions: int) -> NDArray[numpy.float32]:
-        places = torch.arange(positions)
-        if rotary is not None:
-            angles = places[:, None].double() * rotary.rotary_frequencies
-            values = torch.cat((angles.cos(), angles.sin()), dim=1)
-        elif isinstance(codes, LearnedEncoding):
-            values = codes.weight.detach()[places.clamp(max=len(codes.weight) - 1)]
-        elif isinstance(codes, SinusoidalEncoding):
-            values = sinusoids(places, codes.d_model)
-        else:
-            values = torch.zeros(positions, 0)
+    def table(count: int) -> NDArray[numpy.float32]:
+        scheme = model.config.positions
+        match scheme:
+            case "rope":
+                angles = torch.arange(count)[:, None].double() * _rotary(model).frequencies
+                values = torch.cat((angles.cos(), angles.sin()), dim=1)
+            case "sinusoidal":
+                values = sinusoids(torch.arange(count), model.config.d_model)
+            case "learned":
+                (weight,) = model.position_encoding.parameters()
+                values = weight.detach()[torch.arange(count).clamp(max=len(weight) - 1)]
+            case "alibi" | "none":
+                values = torch.zeros(count, 0)
+            case _:
+                assert_never(scheme)
         return values.float().contiguous().numpy()
 
     return table
+
+
+def _rotary(model: DecoderOnly) -> Rotary:
+    positions = next(model.blocks()).self_attention.positions
+    assert isinstance(positions, Rotary)
+    return positions

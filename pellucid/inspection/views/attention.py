@@ -15,7 +15,7 @@ from pellucid.inspection.score_decomposition import decompose_scores, explained_
 from pellucid.inspection.structure import attentions
 from pellucid.inspection.views.charts import bars, heat_map, lines, links
 from pellucid.inspection.views.view import View, ViewRequest, chosen_head, chosen_layer
-from pellucid.layers.rotary import Rotary
+from pellucid.layers.positions import Rotary
 
 MOST_LINKED = 20  # tokens between which lines are drawn
 
@@ -99,7 +99,7 @@ def score_parts_view(request: ViewRequest) -> View:
     name = f"{stack}.{layer}.self_attention"
     where = look.attention(name)
     head = chosen_head(request, where.module.n_heads)
-    if isinstance(where.module.rotate, Rotary):
+    if isinstance(where.module.positions, Rotary):
         place = len(look.tokens_on(where.query_side)) // 2
         curve = scores_by_offset(look, name, place, place)
         curve = curve if request.head is None else curve[head : head + 1]
@@ -135,7 +135,7 @@ def positions_view(request: ViewRequest) -> View:
             "", "", "The codes that are added to the embeddings: a row a position, a column a dimension.",
             (table, products), lambda: heat_map(table),
         )  # fmt: skip
-    if any(isinstance(one.module.rotate, Rotary) for one in attentions(look.model)):
+    if any(isinstance(one.module.positions, Rotary) for one in attentions(look.model)):
         angles = positional_encodings.rotary_angles(look.model, count)
         rotated = replace(
             angles, name="rotary_cosines", values=numpy.cos(angles.values), unit="–", meaning="cos of the angle"
