@@ -110,7 +110,7 @@ def attend(
 def _attend_fused(
     query: Tensor, key: Tensor, value: Tensor, may_attend: Tensor, bias: Tensor | None, dropout: float
 ) -> Tensor:
-    """Compute the same with the fused kernel of the GPU; a row with nothing allowed attends to all and is then zeroed."""
+    """Compute the same with the fused kernel of the GPU; rows with nothing allowed attend to all, then become zeros."""
     any_allowed = may_attend.any(-1, keepdim=True)
     allowed = may_attend | ~any_allowed
     lowest = torch.finfo(query.dtype).min

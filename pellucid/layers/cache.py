@@ -4,9 +4,9 @@
 query axis, and what each computes at a step is written once, into its slot; afterwards a hypothesis is defined by the
 slots it may attend to, its ancestry. Re-ordering a beam re-orders rows of that small mask, never keys or values.
 
-`SequenceCache` serves a language model: sequences of unequal length are aligned at their ends. A shorter one is padded
-at its beginning, where nobody may attend, and its positions are counted from its own first token, so each sequence gives
-the same result as it does alone.
+`SequenceCache` serves a language model. Sequences of unequal length are aligned at their ends: a shorter one is padded
+at its beginning, where nobody may attend, and its positions are counted from its own first token. So each sequence
+gives the same result as it does alone.
 """
 
 from typing import NamedTuple
@@ -133,12 +133,12 @@ class NewTokens(NamedTuple):
     Attributes:
         positions: of each, in its own sequence; 0 for padding.
         may_attend: True where a new token may attend to a stored one or to a new one.
-        count: the furthest position plus one.
+        end: the furthest position plus one.
     """
 
     positions: Int[Tensor, "*batch seq"]
     may_attend: Bool[Tensor, "#batch 1 seq key"]
-    count: int
+    end: int
 
 
 class SequenceCache:

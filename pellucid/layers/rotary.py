@@ -1,4 +1,4 @@
-"""Rotary positions: the arithmetic of rotating queries and keys, so that their product depends on their distance only."""
+"""Rotary positions: rotating queries and keys, so that their product depends on their distance only."""
 
 import math
 from typing import Any

@@ -104,7 +104,7 @@ class DecoderOnly(nn.Module):
     ) -> Float[Tensor, "batch seq d_model"]:
         """Compute the states of further tokens, which attend to those in the cache, and append them to it."""
         new = cache.open_tokens(ids.shape[1], ids.device)
-        x = self._embed(ids, new.positions, new.count, tap)
+        x = self._embed(ids, new.positions, new.end, tap)
         for n, block in enumerate(self.blocks()):
             x = block(x, new.may_attend, new.positions, scoped(tap, f"decoder.{n}"), partial(cache.append, n))
         return tap("decoder.output", self.decoder_norm(x))

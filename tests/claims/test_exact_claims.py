@@ -56,8 +56,7 @@ from pellucid.inspection.labelled_array import Axis, LabelledArray
 from pellucid.inspection.score_decomposition import FOUR_PARTS, ScoreDecomposition
 from pellucid.layers.attention import attend
 from pellucid.layers.embeddings import TokenEmbedding
-from pellucid.layers.positions import sinusoids
-from pellucid.layers.positions import Rotary
+from pellucid.layers.positions import Rotary, sinusoids
 from pellucid.layers.rotary import rotary_frequencies
 from pellucid.layers.taps import Tap, keep
 from pellucid.models.encoder_decoder import EncoderDecoder

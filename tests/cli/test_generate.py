@@ -170,7 +170,7 @@ def test_a_line_longer_than_the_context_is_an_error(talker: Path, capsys: Captur
 def test_a_model_that_was_not_taught_says_so_at_once(folder: Path, capsys: Captured, typed: Typed) -> None:
     typed("")
     assert main(["chat", str(folder)]) == 1
-    assert "not been taught to converse" in capsys.readouterr().err
+    assert "cannot chat" in capsys.readouterr().err
 
 
 def test_a_model_trained_on_prompts_gets_each_line_as_a_prompt(tmp_path: Path, capsys: Captured, typed: Typed) -> None:

@@ -84,7 +84,7 @@ def test_what_a_device_has_no_memory_for_is_said_by_its_place(monkeypatch: pytes
 
     translator = small_translator()
     monkeypatch.setattr(translator.model, "encode", full)
-    with pytest.raises(UserError, match="the device has too little memory") as caught:
+    with pytest.raises(UserError, match="does not fit into the memory of the GPU") as caught:
         score_pairs(translator, [("Hund", "Hund")], locations=[(Location("a.zh", 7), Location("a.de", 7))])
     assert caught.value.where == ("a.zh:7",)
 
@@ -92,6 +92,6 @@ def test_what_a_device_has_no_memory_for_is_said_by_its_place(monkeypatch: pytes
 def test_a_pair_longer_than_learned_positions_is_refused_by_its_place() -> None:
     translator = small_translator(positions="learned", max_positions=8)
     locations = [(Location("a.tsv", n), Location("a.tsv", n)) for n in (1, 2)]
-    with pytest.raises(UserError, match="learned 8 positions") as caught:
+    with pytest.raises(UserError, match="has learned 8 positions") as caught:
         score_pairs(translator, [("Hund", "Hund"), ("Hund", " ".join(["Hund"] * 8))], locations=locations)
     assert caught.value.where == ("a.tsv:2",)

@@ -79,7 +79,7 @@ def test_mistakes_are_told(folder: Path) -> None:
 def test_alignment_heads_that_the_model_lacks_are_refused(folder: Path, heads: object) -> None:
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     (folder / "config.json").write_text(json.dumps(config | {"alignment_heads": heads}), encoding="utf-8")
-    with pytest.raises(UserError, match="alignment_heads are none of"):
+    with pytest.raises(UserError, match="alignment_heads names decoder heads"):
         pellucid.load(folder)
 
 

@@ -144,7 +144,8 @@ vectors = st.lists(st.floats(-3, 3, width=32), min_size=8, max_size=8).map(
 def test_a_rotated_product_sees_only_how_far_apart_the_two_are(
     q: Tensor, k: Tensor, m: int, n: int, shift: int
 ) -> None:
-    """⟨rotate(q, m), rotate(k, n)⟩ = ⟨rotate(q, m + s), rotate(k, n + s)⟩, to the rounding of eight products up to 9."""
+    """⟨rotate(q, m), rotate(k, n)⟩ = ⟨rotate(q, m + s), rotate(k, n + s)⟩,
+    to the rounding of eight products up to 9."""
 
     def product(m: int, n: int) -> float:
         return float((ROTARY.rotate(q, torch.tensor([m])) * ROTARY.rotate(k, torch.tensor([n]))).sum())

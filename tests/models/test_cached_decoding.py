@@ -131,10 +131,10 @@ def test_reordering_moves_no_keys_and_the_store_says_what_it_holds(build: Build)
     model.decode_step(torch.ones(2, 3, dtype=torch.long), cache)
     stored = 2 * 2 * 2 * 4 * (32 * 3) * 4 * 4
     assert cache.nbytes == source_only + stored
-    before = [kv[0].data_ptr() for kv in cache._stored if kv]
+    before = [cache.stored(layer)[0].key.data_ptr() for layer in (0, 1)]
     cache.reorder(torch.tensor([[2, 2, 0], [1, 1, 1]]))
     model.decode_step(torch.ones(2, 3, dtype=torch.long), cache)
-    assert [kv[0].data_ptr() for kv in cache._stored if kv] == before
+    assert [cache.stored(layer)[0].key.data_ptr() for layer in (0, 1)] == before
     assert cache.step == 2
 
 

@@ -11,11 +11,11 @@ from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
     [
         ({"d_model": 30}, "d_model 30 is not a multiple of n_heads 4", "n_heads to one of 1, 2, 3, 5, 6"),
         ({"n_kv_heads": 3}, "n_heads 4 is not a multiple of n_kv_heads 3", "n_kv_heads to one of 1, 2, 4"),
-        ({"d_model": 12}, "rotary positions need an even d_model / n_heads, got 12 / 4 = 3", "other than rope"),
+        ({"d_model": 12}, "rotary positions need heads of even width, got 3", "other than rope"),
         (
             {"d_model": 15, "n_heads": 5, "positions": "sinusoidal", "cross_positions": "none"},
             "sinusoidal positions need an even d_model, got 15",
-            "add or take 1",
+            "add or subtract 1",
         ),
     ],
 )
