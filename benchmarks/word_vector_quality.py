@@ -67,7 +67,8 @@ def _row(
 ) -> dict[str, float]:
     """Train once and return the scores."""
     from pellucid import WordVectors
-    from pellucid.evaluation.word_vectors import analogy_accuracy, similarity_correlation
+    from pellucid.evaluation.analogies import analogy_accuracy
+    from pellucid.evaluation.word_similarity import similarity_correlation
 
     rate = 0.0
     if settings is None:

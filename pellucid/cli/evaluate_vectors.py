@@ -1,4 +1,4 @@
-"""The part of `pellucid evaluate` that is about word vectors."""
+"""`pellucid evaluate` for word vectors."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,14 +12,15 @@ __all__ = ["evaluate_vectors"]
 
 
 def evaluate_vectors(path: Path, files: Sequence[Path], restrict: int, as_json: bool) -> None:
-    """Answer questions of analogy and correlate with judged similarity, whichever each file holds."""
+    """Compute analogy accuracy and similarity correlation, depending on the content of each file."""
     if not files:
         raise UsageError(
-            "no test file was given",
+            "no test file given",
             where="pellucid evaluate",
-            hint="Name files of analogies (questions-words.txt) or of judged similarity (WordSim-353, SimLex-999).",
+            hint="Name files of analogy questions (questions-words.txt) or similarity judgements (SimLex-999).",
         )
-    from pellucid.evaluation.word_vectors import analogy_accuracy, is_analogy_file, similarity_correlation
+    from pellucid.evaluation.analogies import analogy_accuracy, is_analogy_file
+    from pellucid.evaluation.word_similarity import similarity_correlation
 
     vectors = open_vectors(path)
     result: dict[str, list[dict[str, Any]]] = {"analogies": [], "similarity": []}
@@ -35,7 +36,7 @@ def evaluate_vectors(path: Path, files: Sequence[Path], restrict: int, as_json: 
         return
     for found in result["analogies"]:
         among = min(restrict, len(vectors))
-        console.data(f"{found['file']}: analogies, answered among the {among:,} most frequent words")
+        console.data(f"{found['file']}: analogies among the {among:,} most frequent words")
         groups = [found["total"], found["semantic"], found["syntactic"], *found["sections"]]
         rows = [
             [
@@ -47,15 +48,13 @@ def evaluate_vectors(path: Path, files: Sequence[Path], restrict: int, as_json: 
             ]
             for group in groups
         ]
-        console.table(["section", "questions", "covered", "right", "right, question's words allowed"], rows)
+        console.table(["section", "questions", "covered", "accuracy", "accuracy, question words allowed"], rows)
     for found in result["similarity"]:
-        escape_field = "none" if found["spearman"] is None else f"{found['spearman']:.3f}"
-        console.data(
-            f"{found['file']}: Spearman {escape_field}, {found['covered']:,} of {found['pairs']:,} pairs covered"
-        )
+        shown = "none" if found["spearman"] is None else f"{found['spearman']:.3f}"
+        console.data(f"{found['file']}: Spearman {shown}, {found['covered']:,} of {found['pairs']:,} pairs covered")
         if 2 * found["covered"] < found["pairs"]:
             console.warn(
-                f"{found['file']}: most of its pairs hold a word that these vectors lack; the figure says little"
+                f"{found['file']}: most pairs have a word that is not in the vocabulary; the correlation says little"
             )
 
 

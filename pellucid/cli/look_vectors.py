@@ -30,10 +30,8 @@ def show_words(folder: Path, text: str, picture: PictureFlags, check: bool, as_j
         seen.save(picture.output, picture.view, dark=picture.dark)
         console.log(f"{picture.output} written")
         return
-    escape_field = seen.view(picture.view)
+    shown = seen.view(picture.view)
     if as_json:
-        console.data_json(
-            {"text": seen.text, "tokens": [one.as_dict() for one in seen.tokens], **escape_field.as_dict()}
-        )
+        console.data_json({"text": seen.text, "tokens": [one.as_dict() for one in seen.tokens], **shown.as_dict()})
         return
-    show_view(escape_field)
+    show_view(shown)

@@ -9,7 +9,8 @@ from pellucid.claims.demo_text import demo_vectors, noun_similarities
 from pellucid.claims.evidence import Evidence, Figure, MissingData, mean_over_seeds, paired_difference, share_over_seeds
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.texts import load_texts
-from pellucid.evaluation.word_vectors import analogy_accuracy, similarity_correlation, spearman
+from pellucid.evaluation.analogies import analogy_accuracy
+from pellucid.evaluation.word_similarity import similarity_correlation, spearman
 from pellucid.vectors import WordVectors
 
 __all__ = ["CLAIM", "measure", "spaces"]

@@ -11,7 +11,7 @@ from pellucid.claims.demo_text import demo_sentences, noun_similarities
 from pellucid.claims.evidence import Estimate, Evidence, Figure, exact_values
 from pellucid.claims.rules import Rule, at_most
 from pellucid.claims.texts import load_texts
-from pellucid.evaluation.word_vectors import spearman
+from pellucid.evaluation.word_similarity import spearman
 from pellucid.randomness import generator
 from pellucid.word_vectors import encode_text
 

@@ -4,7 +4,7 @@ from pellucid.claims.claim import Claim, Effort, Setup
 from pellucid.claims.evidence import Evidence, Figure, MissingData, share_over_seeds
 from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.texts import load_texts
-from pellucid.evaluation.word_vectors import analogy_accuracy
+from pellucid.evaluation.analogies import analogy_accuracy
 from pellucid.vectors import WordVectors
 
 __all__ = ["CLAIM", "measure"]
