@@ -159,7 +159,7 @@ def is_analogy_file(file: str | Path) -> bool:
 def _queries(
     vectors: KeyedVectors, rows: NDArray[numpy.int64], method: Method
 ) -> tuple[Sequence[NDArray[numpy.float64]], NDArray[numpy.bool_]]:
-    """Compute the query directions [directions d] of the questions whose vectors do not cancel out, and which these are."""
+    """Compute the query directions [directions d] of questions whose vectors do not cancel out, and which these are."""
     units = unit_rows(vectors.input_vectors[rows[:, :3]])
     if method == "3CosMul":
         return list(units), numpy.ones(len(rows), numpy.bool_)
