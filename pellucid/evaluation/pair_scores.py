@@ -8,12 +8,12 @@ from torch import Tensor
 
 from pellucid.corpus.pairs import Location
 from pellucid.errors import UserError
+from pellucid.free_memory import free_bytes
 from pellucid.generation.batching import batch_by_length, pad_rows
 from pellucid.generation.placeholders import protect_pair
 from pellucid.generation.text_score import TextScore, TokenScore
 from pellucid.generation.translation_model import TranslationModel
 from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
-from pellucid.models.memory import free_bytes
 
 __all__ = ["encode_pair", "score_pairs"]
 

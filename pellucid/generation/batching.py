@@ -1,17 +1,19 @@
 """Rows of ids side by side: padding them, and choosing which go together."""
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy
 import torch
 from jaxtyping import Int
+from numpy.typing import NDArray
 from torch import Tensor
 
 __all__ = ["batch_by_length", "pad_rows"]
 
 
 def pad_rows(
-    rows: Sequence[Sequence[int]], filler: int, device: torch.device | None = None
+    rows: Sequence[Sequence[int] | NDArray[numpy.integer[Any]]], filler: int, device: torch.device | None = None
 ) -> Int[Tensor, "batch seq"]:
     """Stack rows of ids, filling the short ones up at their end with `filler`."""
     stacked = numpy.full((len(rows), max(map(len, rows))), filler, numpy.int64)

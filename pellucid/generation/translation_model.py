@@ -15,7 +15,8 @@ from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
 from pellucid.models.weights import load_encoder_decoder
 from pellucid.storage.model_folder import read_config
-from pellucid.tokenizers import Tokenizer, load_tokenizer
+from pellucid.tokenizers import Tokenizer
+from pellucid.tokenizers.tokenizer_pair import read_tokenizers
 
 __all__ = ["TranslationModel"]
 
@@ -129,23 +130,17 @@ class TranslationModel:
 
 
 def _load_tokenizers(folder: Path, config: Mapping[str, Any]) -> tuple[Tokenizer, Tokenizer]:
-    if config.get("tokenizers", "joint") == "joint":
-        joint = load_tokenizer(folder / "tokenizer.json")
-        tokenizers = (joint, joint)
-    else:
-        tokenizers = (
-            load_tokenizer(folder / "source_tokenizer.json"),
-            load_tokenizer(folder / "target_tokenizer.json"),
-        )
+    tokenizers = read_tokenizers(folder)
+    source, target = tokenizers.source, tokenizers.target
     sizes = (config["source_vocab_size"], config["target_vocab_size"])
-    if sizes != tuple(tokenizer.vocab_size for tokenizer in tokenizers):
+    if sizes != (source.vocab_size, target.vocab_size):
         raise UserError(
             f"the tokenizers do not fit the model: it has {sizes[0]} source and {sizes[1]} target ids, "
-            f"they have {tokenizers[0].vocab_size} and {tokenizers[1].vocab_size}",
+            f"they have {source.vocab_size} and {target.vocab_size}",
             where=str(folder / "tokenizer.json"),
             hint="The files of the folder must come from the same run; copy it again.",
         )
-    return tokenizers
+    return source, target
 
 
 def _alignment_heads(

@@ -8,12 +8,12 @@ import torch
 from torch import Tensor, nn
 
 from pellucid.errors import UserError
+from pellucid.free_memory import free_bytes
 from pellucid.inspection.labelled_array import Array
 from pellucid.inspection.taps import select_taps
 from pellucid.layers.taps import SelectiveTap, Tap, keep
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.models.encoder_decoder import EncoderDecoder
-from pellucid.models.memory import free_bytes
 
 __all__ = ["Edit", "ModelInput", "editing_tap", "pad_batch", "record", "run_model", "to_array"]
 

@@ -45,7 +45,8 @@ def apply_choices(
     """Put chosen settings into a recipe.
 
     Args:
-        model, training: chosen fields of these sections.
+        model: chosen fields of `model.*`.
+        training: chosen fields of `training.*`.
         amount: what the run will see, for the user.
 
     Returns:

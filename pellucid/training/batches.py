@@ -8,9 +8,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from pellucid.generation.batching import pad_rows
 from pellucid.randomness import generator
 
-__all__ = ["PairBatch", "pad", "pair_batch", "plan_epoch", "split_batch"]
+__all__ = ["PairBatch", "pair_batch", "plan_epoch", "split_batch"]
 
 Ids = NDArray[numpy.int32]
 
@@ -100,29 +101,22 @@ def pair_batch(
     """Pad pairs into a batch.
 
     Args:
-        source, target: one array of ids per pair, ending in the end token.
+        source: one array of ids per pair, ending in the end token.
+        target: likewise.
         pairs: their indices in the dataset.
     """
-    target_out = pad(target, pad_id)
-    target_in = numpy.empty_like(target_out)
+    target_out = pad_rows(target, pad_id)
+    target_in = torch.empty_like(target_out)
     target_in[:, 0] = start_id
     target_in[:, 1:] = target_out[:, :-1]
     ends = numpy.array([len(ids) for ids in target])
     # After the end token both sides are padding: nothing is predicted from it.
-    target_in[numpy.arange(target_in.shape[1]) >= ends[:, None]] = pad_id
+    target_in[torch.arange(target_in.shape[1]) >= torch.from_numpy(ends)[:, None]] = pad_id
     return PairBatch(
-        torch.from_numpy(pad(source, pad_id)).to(device),
-        torch.from_numpy(target_in).to(device),
-        torch.from_numpy(target_out).to(device),
+        pad_rows(source, pad_id, device),
+        target_in.to(device),
+        target_out.to(device),
         numpy.array([len(ids) for ids in source]),
         ends,
         pairs,
     )
-
-
-def pad(sequences: Sequence[Ids], pad_id: int) -> NDArray[numpy.int64]:
-    """Return sequences as rows of one array, filled up at the end with `pad_id`, int64 [batch, longest]."""
-    padded = numpy.full((len(sequences), max(map(len, sequences))), pad_id, numpy.int64)
-    for row, ids in zip(padded, sequences, strict=True):
-        row[: len(ids)] = ids
-    return padded

@@ -3,9 +3,10 @@
 import torch
 
 from pellucid.errors import UserError
+from pellucid.free_memory import free_bytes
 from pellucid.models.decoder_only_config import DecoderOnlyConfig
 from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
-from pellucid.models.memory import free_bytes, language_model_parameter_count, parameter_count
+from pellucid.models.memory import language_model_parameter_count, parameter_count
 
 __all__ = ["LADDER", "check_fits", "fit_micro_batch"]
 

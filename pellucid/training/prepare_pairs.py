@@ -77,7 +77,7 @@ def prepare_pairs(
         valid: files with validation pairs; by default some pairs of `sources` are held out.
         languages: codes of source and target, where known.
         tokenizers: of the model to start from; by default new ones are trained.
-        log: told what is going on.
+        log: called with each line of progress.
 
     Raises:
         UserError: if the text has errors that the doctor rejects, or too little of it is left.

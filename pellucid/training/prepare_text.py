@@ -59,7 +59,7 @@ def prepare_text(
         recipe: all settings.
         valid: files with validation text; by default some documents of `sources` are held out.
         tokenizer: of the model to start from; by default a new one is trained.
-        log: told what is going on.
+        log: called with each line of progress.
 
     Raises:
         UserError: if the text has errors that the doctor rejects, or nothing of it is left.

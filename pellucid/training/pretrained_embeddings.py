@@ -7,7 +7,7 @@ All rows are scaled by one number, so that their mean square length is 1, like t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +22,7 @@ from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.storage.model_folder import read_json, write_json
 from pellucid.tokenizers.tokenizer import SPECIAL_IDS, Tokenizer
 from pellucid.tokenizers.tokenizer_pair import TokenizerPair
+from pellucid.training.request import Log
 from pellucid.word_vectors.keyed_vectors import KeyedVectors
 from pellucid.word_vectors.segmenters import piece_to_word
 
@@ -113,16 +114,14 @@ def match_pieces(tokenizer: Tokenizer, vectors: KeyedVectors) -> tuple[NDArray[n
     return numpy.array(ids, numpy.int64), numpy.array(rows, numpy.int64)
 
 
-def init_embeddings(
-    embeddings: Sequence[EmbeddingMatrix], vectors: KeyedVectors, folder: Path, log: Callable[[str], None]
-) -> None:
+def init_embeddings(embeddings: Sequence[EmbeddingMatrix], vectors: KeyedVectors, folder: Path, log: Log) -> None:
     """Initialise the rows of matching pieces from the vectors, and record which these are.
 
     Args:
         embeddings: each matrix once.
         vectors: of the dimension of the matrices.
         folder: where `freeze_matched_rows` finds the record.
-        log: told what is odd about the vectors, and how much of each vocabulary they cover.
+        log: called with problems of the vectors, and how much of each vocabulary they cover.
     """
     for problem in vectors.report.problems if vectors.report else ():
         log(f"word vectors: {problem.message} ({problem.where})")

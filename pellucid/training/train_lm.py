@@ -69,7 +69,8 @@ def train_lm(
             completion is learnt.
         out: folder of the model.
         recipe: a built-in name or a TOML file; by default `fast`, or the recipe of the run to resume.
-        minutes, steps: length of the run; by default the recipe's.
+        minutes: length of the run, preparation included; by default the recipe's.
+        steps: length of the run in optimizer steps; by default the recipe's.
         settings: values by `section.field` that override the recipe, and `minutes` and `steps` too.
         valid: files with validation text; by default some documents are held out.
         start_from: folder of a finished language model to start from; its tokenizer and sizes are kept.

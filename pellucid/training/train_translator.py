@@ -78,13 +78,15 @@ def train_translator(
     without reading the text is checked before this function returns.
 
     Args:
-        sources: a TSV, TMX or JSONL file, or two aligned text files, or several of them.
+        sources: files of sentence pairs, in the formats of `pellucid.corpus.formats`.
         out: folder of the model.
         recipe: a built-in name or a TOML file; by default `fast`, or the recipe of the run to resume.
-        minutes, steps: length of the run; by default the recipe's.
+        minutes: length of the run, preparation included; by default the recipe's.
+        steps: length of the run in optimizer steps; by default the recipe's.
         settings: values by `section.field` that override the recipe, and `minutes` and `steps` too.
         valid: files with validation pairs; by default some pairs are held out.
-        source_lang, target_lang: language codes, recorded in the model.
+        source_lang: language code of the source, recorded in the model.
+        target_lang: language code of the target, likewise.
         start_from: folder of a finished translator to start from; its tokenizers and sizes are kept.
         resume: continue the run in `out`.
         overwrite: replace the model in `out`.

@@ -57,7 +57,7 @@ def test_rows_start_from_vectors_and_stay_if_they_are_frozen(
         settings |= {"tokenizer.joint": False, "model.tie_embeddings": "none"}
     for _ in train_translator([source], tmp_path / "model", settings=settings, steps=6, log=told.append):
         pass
-    said = [line for line in told if line.startswith("embeddings (")]
+    said = [line for line in told if line.startswith("Embeddings (")]
     assert len(said) == (1 if joint else 2)
     model = pellucid.load(tmp_path / "model")
     ids, rows = match_pieces(model.target_tokenizer, vectors)

@@ -334,7 +334,7 @@ def test_rows_start_from_word_vectors_and_stay_if_they_are_frozen(
     told: list[str] = []
     settings |= {"training.average_decay": "none", "tokenizer.vocab_size": 400}
     trained(source, tmp_path / "model", steps=4, settings=settings, log=told.append)
-    assert any(line.startswith("embeddings (text): ") for line in told)
+    assert any(line.startswith("Embeddings (text): ") for line in told)
     model = pellucid.load(tmp_path / "model")
     ids, rows = match_pieces(model.tokenizer, vectors)
     assert len(ids) > 5
