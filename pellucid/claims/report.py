@@ -17,7 +17,7 @@ from markupsafe import Markup
 from pellucid import __version__
 from pellucid.claims.catalogue import TOPICS, topic_of
 from pellucid.claims.charts import COLOURS, specification, svg
-from pellucid.claims.evidence import Estimate, Evidence
+from pellucid.claims.evidence import Estimate
 from pellucid.claims.lab import Outcome
 from pellucid.claims.rules import VERDICTS, JudgedCriterion, Verdict
 from pellucid.claims.texts import ClaimTexts, Language, shared_texts
@@ -84,8 +84,9 @@ def write_pages(folder: Path, outcomes: Sequence[Outcome], language: Language) -
 
 def terminal_lines(outcome: Outcome, language: Language) -> list[str]:
     """Describe an outcome for a terminal: verdict and statement, its condition, and each number with its threshold."""
-    view = _View(outcome, language)
-    lines = [f"{view.id}  {view.verdict.text}  {view.statement}"]
+    texts = outcome.claim.texts
+    view = _View(outcome, texts, language)
+    lines = [f"{texts.id}  {verdict_text(outcome.verdict, language)}  {texts.statement.of(language)}"]
     if outcome.condition is not None:
         lines.append(f"    {outcome.condition.of(language)}")
     line = _say("line", language)
@@ -108,7 +109,6 @@ def page(outcomes: Sequence[Outcome], language: Language) -> str:
     template = _templates(html=True).get_template("report.html")
     return template.render(
         **_context(outcomes, language),
-        language="zh-CN" if language == "zh" else "en",
         colours=COLOURS,
         drawing=Markup(drawing(charts)),  # scripts made by us; no text of a user in them is markup
     )
@@ -130,38 +130,24 @@ def _templates(*, html: bool) -> jinja2.Environment:
 
 def _context(outcomes: Sequence[Outcome], language: Language) -> dict[str, object]:
     """Collect what both templates show."""
-    views = [_View(one, language) for one in outcomes]
+    views = [_View(one, one.claim.texts, language) for one in outcomes]
     counts = Counter(one.verdict for one in outcomes)
-    topics = [
-        _Topic(letter, shared_texts().topics[letter].of(language), within)
-        for letter in TOPICS
-        if (within := [view for view in views if topic_of(view.outcome.claim) == letter])
-    ]
     about = _say("about", language).format(__version__)
     if any(one.shortened for one in outcomes):
         about += ("" if language == "zh" else " ") + _say("quick", language)
     return {
+        "language": language,
         "say": lambda name: _say(name, language),
+        "verdict_text": lambda verdict: verdict_text(verdict, language),
         "about": about,
-        "counts": [(_VerdictView(name, language), counts[name]) for name in VERDICTS if counts[name]],
-        "outcomes": views,
-        "topics": topics,
+        "counts": {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]},
+        "views": views,
+        "topics": [
+            (letter, shared_texts().topics[letter].of(language), within)
+            for letter in TOPICS
+            if (within := [view for view in views if topic_of(view.outcome.claim) == letter])
+        ],
     }
-
-
-class _Topic(NamedTuple):
-    letter: str
-    name: str
-    outcomes: "list[_View]"
-
-
-class _VerdictView(NamedTuple):
-    name: Verdict
-    language: Language
-
-    @property
-    def text(self) -> str:
-        return verdict_text(self.name, self.language)
 
 
 class _Row(NamedTuple):
@@ -187,43 +173,8 @@ class _View:
     """An outcome in one language, for the templates."""
 
     outcome: Outcome
+    texts: ClaimTexts
     language: Language
-
-    @property
-    def texts(self) -> ClaimTexts:
-        return self.outcome.claim.texts
-
-    @property
-    def evidence(self) -> Evidence | None:
-        return self.outcome.evidence
-
-    @property
-    def id(self) -> str:
-        return self.texts.id
-
-    @property
-    def statement(self) -> str:
-        return self.texts.statement.of(self.language)
-
-    @property
-    def equation(self) -> str:
-        return self.texts.equation
-
-    @property
-    def measured(self) -> str:
-        return self.texts.measured.of(self.language)
-
-    @property
-    def reading(self) -> str:
-        return self.texts.reading.of(self.language)
-
-    @property
-    def sources(self) -> str:
-        return "; ".join(self.texts.sources)
-
-    @property
-    def verdict(self) -> _VerdictView:
-        return _VerdictView(self.outcome.verdict, self.language)
 
     @property
     def condition(self) -> str:
@@ -234,7 +185,8 @@ class _View:
 
     @property
     def notes(self) -> list[str]:
-        return [self.texts.messages[note].of(self.language) for note in self.evidence.notes] if self.evidence else []
+        evidence = self.outcome.evidence
+        return [] if evidence is None else [self.texts.messages[note].of(self.language) for note in evidence.notes]
 
     @property
     def criteria(self) -> list[_Row]:
@@ -243,19 +195,15 @@ class _View:
     @property
     def other_numbers(self) -> list[tuple[str, str]]:
         judged = {each.criterion.number for each in self.outcome.judged}
-        numbers: Mapping[str, Estimate] = {} if self.evidence is None else self.evidence.numbers
+        numbers: Mapping[str, Estimate] = {} if self.outcome.evidence is None else self.outcome.evidence.numbers
         return [(self.name(number), format_estimate(numbers[number])) for number in numbers if number not in judged]
 
     @property
     def table(self) -> _Table:
-        records = [] if self.evidence is None else self.evidence.records
+        records = [] if self.outcome.evidence is None else self.outcome.evidence.records
         columns = [name for name in records[0] if not isinstance(records[0][name], list)] if records else []
         rows = [[self._cell(record.get(name)) for name in columns] for record in records[:_MOST_ROWS]]
         return _Table(self.say("table").format(len(records)), [self.name(name) for name in columns], rows)
-
-    @property
-    def shortened(self) -> str:
-        return self.say("parentheses").format(self.say("shortened")) if self.outcome.shortened else ""
 
     @property
     def spent(self) -> str:

@@ -40,7 +40,7 @@ def test_a_claim_is_told_in_both_languages(claim: Claim) -> None:
     assert len(texts.reading.en) > 150 and len(texts.reading.zh) > 60
     assert texts.equation and texts.sources
     for name, text in texts.names.items():
-        assert text.en.strip() == text.en != "" and text.zh.strip() == text.zh != ""
+        assert text.en.strip() == text.en != "" and text.zh.strip() == text.zh != "" and "?" not in text.zh
         assert shared_texts().names.get(name) != text, f"{name} repeats a shared name"
     for word, chinese in texts.words.items():
         assert chinese.strip() == chinese != "" and word.strip() == word
