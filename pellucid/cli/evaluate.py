@@ -10,7 +10,7 @@ from pellucid.cli.documents import DEFAULT_TEXTS, TextOptions
 from pellucid.cli.evaluate_texts import evaluate_texts
 from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, ModelFlags
 from pellucid.cli.pairs import MODEL_FILES_HELP, no_pairs_error
-from pellucid.cli.translate import DEFAULT_SEARCH, SearchOptions
+from pellucid.cli.translate import SearchFlags, search_settings
 from pellucid.corpus.reading import read_valid_pairs
 from pellucid.errors import UsageError, UserError
 from pellucid.plurals import pluralize
@@ -37,7 +37,7 @@ def evaluate(
     target_lang: str | None = None,
     seed: int = 1,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
-    search: SearchOptions = DEFAULT_SEARCH,
+    search: SearchFlags = None,
     texts: TextOptions = DEFAULT_TEXTS,
     flags: ModelFlags = DEFAULT_MODEL_FLAGS,
 ) -> None:
@@ -66,7 +66,7 @@ def evaluate(
                 where="--compare",
                 hint=f"Measure both word vectors on the same files: `pellucid evaluate {compare} …`.",
             )
-        if search != DEFAULT_SEARCH:
+        if search is not None:
             raise UsageError(
                 "beams and the like are for translators",
                 where="pellucid evaluate",
@@ -120,9 +120,9 @@ def _is_vectors(path: Path) -> bool:
     return path.is_file() or ((path / "config.json").is_file() and read_config(path)["kind"] == "vectors")
 
 
-def _translate_all(translator: "Translator", sources: list[str], search: SearchOptions) -> list[str]:
+def _translate_all(translator: "Translator", sources: list[str], search: SearchFlags) -> list[str]:
     with console.progress("Translating", len(sources), "lines") as bar:
-        found = translator.translate(sources, on_progress=bar.advance, **search.settings())
+        found = translator.translate(sources, on_progress=bar.advance, **search_settings(search))
     return [one.text for one in found]
 
 

@@ -1,4 +1,4 @@
-"""`pellucid generate`: let a language model go on with a text."""
+"""`pellucid generate`: text from a prompt."""
 
 import json
 from itertools import islice
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from pellucid.cli import console
-from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, ModelFlags
-from pellucid.cli.sampling_flags import DEFAULT_SAMPLING, SamplingFlags
+from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, JsonSwitch, ModelFlags, Switch
+from pellucid.cli.sampling_flags import SamplingFlags, sampling_settings
 from pellucid.cli.text_lines import is_interactive, text_lines
 from pellucid.errors import UsageError
 from pellucid.plurals import pluralize
@@ -30,29 +30,33 @@ def generate(
     file: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     samples: int | None = None,
     alternatives: int | None = None,
-    stream: Annotated[bool, Parameter(negative="")] = False,
-    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
-    sampling: SamplingFlags = DEFAULT_SAMPLING,
+    stream: Switch = False,
+    as_json: JsonSwitch = False,
+    sampling: SamplingFlags = None,
     flags: ModelFlags = DEFAULT_MODEL_FLAGS,
 ) -> None:
-    """Let a language model go on with a text, and print what it writes, without the prompt.
+    """Generate text from a prompt.
 
-    Why the text ended (end: the model ended it, stop, length, context), the seed and warnings go to stderr.
+    Prints what the model writes, without the prompt. The reason why the text ended (end, stop, length or context), the
+    seed and warnings go to stderr. The model's own settings (generation_config.json) apply unless a flag overrides
+    them.
 
     Args:
         folder: Folder of the model.
-        prompts: The text to go on with; none begins a new text, - reads standard input to its end.
-        file: A file with a prompt a line instead, - for standard input; a line
-            is printed for each, line ends within become spaces.
-        samples: Continuations of each prompt, each drawn for itself.
-        alternatives: With --json: so many of the most probable tokens beside each one drawn.
-        stream: Print the text as it comes: whole characters, and nothing that is taken back.
-        as_json: Print one JSON object a prompt: prompt, prompt_tokens, seed, text, finish, stop, log_prob, warnings and
-            tokens, each with id, text, log_prob (the model's) and sampling_log_prob (as drawn, null if it could not
-            be); with several samples these stand in samples. With --stream an object with text for each part first.
+        prompts: The prompt; none begins a new text, - reads standard input to its end.
+        file: Read one prompt per line from a file instead, - for standard input, and print one line for each; line
+            ends within a text become spaces.
+        samples: Number of independent continuations of each prompt.
+        alternatives: With --json, report this many of the most probable tokens beside each sampled one.
+        stream: Print the text while it is generated.
+        as_json: Print one JSON object per prompt: prompt, prompt_tokens, seed, text, finish_reason, stop, log_prob,
+            warnings and tokens, each with id, text, log_prob (the model's) and sampling_log_prob (null if the token
+            could not be sampled); several samples are in samples. With --stream, an object with text for each part
+            comes first.
+        sampling: How to sample.
     """
     prompt = _prompt(prompts, file)
-    settings = sampling.settings() | {"samples": samples, "alternatives": alternatives}
+    settings = sampling_settings(sampling) | {"samples": samples, "alternatives": alternatives}
     if stream and file is not None:
         raise UsageError(
             "--stream and --file exclude each other",
@@ -62,7 +66,7 @@ def generate(
     from pellucid.language_model import LanguageModel
 
     model = LanguageModel.load(folder, device=flags.device, precision=flags.precision)
-    _tell_of_ending(model, prompt, file)
+    _note_prompt_ending(model, prompt, file)
     if file is not None:
         _each_line(model, file, settings, as_json)
     elif stream:
@@ -75,19 +79,19 @@ def generate(
 
 
 def report(found: "Generation") -> None:
-    """Say why each sample ended, and what its reader should know."""
+    """Print why each sample ended, and its warnings."""
     for number, sample in enumerate(found.samples, 1):
         place = f"sample {number}: " if len(found.samples) > 1 else ""
         console.log(f"{place}{pluralize(len(sample.tokens), 'token')}, {sample.finish_reason}, seed {found.seed}")
-        for notice in sample.warnings:
-            console.warn(f"{place}{notice.message}")
+        for warning in sample.warnings:
+            console.warn(f"{place}{warning.message}")
 
 
 def _prompt(prompts: tuple[str, ...], file: str | None) -> str:
-    """Return the prompt. All arguments come here, also such as `-`, which otherwise counts as an option."""
+    """Choose the prompt. All arguments arrive here, even `-`, which otherwise counts as an option."""
     for name in prompts:
         if name.startswith("--"):
-            hint = "`pellucid generate --help` lists what there is; a prompt that begins so can come through `-`."
+            hint = "See `pellucid generate --help` for the options; pass a prompt that begins with -- through `-`."
             raise UsageError(f"unknown option {name}", where="pellucid generate", hint=hint)
     if len(prompts) > 1:
         hint = "Put the prompt in quotation marks, or several in a file, one per line: --file prompts.txt."
@@ -103,15 +107,16 @@ def _prompt(prompts: tuple[str, ...], file: str | None) -> str:
     return "\n".join(text_lines("-"))
 
 
-def _tell_of_ending(model: "LanguageModel", prompt: str, file: str | None) -> None:
-    """Say what a shell easily loses: that the prompts which the model learnt all ended in a line end, or in spaces."""
+def _note_prompt_ending(model: "LanguageModel", prompt: str, file: str | None) -> None:
+    """Point out what a shell easily drops: the line end or spaces that end all prompts the model was trained on."""
     from pellucid.generation.conversation import PromptOnlyConversation
 
     ending = model.conversation.ending if isinstance(model.conversation, PromptOnlyConversation) else ""
     if ending and (file is not None or (prompt and not prompt.endswith(ending))):
+        subject = "the lines of this file do" if file is not None else "this prompt does"
         console.log(
-            f"The prompts that this model learnt end with {json.dumps(ending)}, "
-            f"{'lines of a file' if file is not None else 'this one'} not; `pellucid chat` puts it there"
+            f"The prompts that this model was trained on end with {json.dumps(ending)}, but {subject} not. "
+            "`pellucid chat` adds it."
         )
 
 
@@ -153,5 +158,5 @@ def _each_line(model: "LanguageModel", file: str, settings: dict[str, Any], as_j
                     for sample in found.samples:
                         console.data(" ".join(sample.text.splitlines()))
                 for sample in found.samples:
-                    for notice in sample.warnings:
-                        console.warn(f"line {number:,}: {notice.message}")
+                    for warning in sample.warnings:
+                        console.warn(f"line {number:,}: {warning.message}")

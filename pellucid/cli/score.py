@@ -1,4 +1,4 @@
-"""`pellucid score`: how probable a model finds given translations, or texts."""
+"""`pellucid score`: the log-probability of given translations or texts."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from pellucid.cli import console
 from pellucid.cli.documents import DEFAULT_TEXTS, TextOptions
-from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, ModelFlags
+from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, JsonSwitch, ModelFlags
 from pellucid.cli.pairs import MODEL_FILES_HELP, no_pairs_error
 from pellucid.cli.score_texts import score_texts
 from pellucid.corpus.reading import read_valid_pairs
@@ -29,26 +29,27 @@ def score(
     folder: Path,
     /,
     *files: Annotated[Path, Parameter(help=MODEL_FILES_HELP)],
-    text: str | None = None,
-    given: str = "",
+    text: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
+    given: Annotated[str, Parameter(allow_leading_hyphen=True)] = "",
     source_lang: str | None = None,
     target_lang: str | None = None,
-    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    as_json: JsonSwitch = False,
     texts: TextOptions = DEFAULT_TEXTS,
     flags: ModelFlags = DEFAULT_MODEL_FLAGS,
 ) -> None:
-    """Give the log-probability of given translations or texts: a line for each, natural logarithm.
+    """Compute the log-probability of given translations or texts.
 
-    Of a translation and of a document the end token counts, too; not of --text, nor for imported models, which have not
-    learnt where documents end.
+    Prints one line for each: the sum of the natural logarithms of its token probabilities. The end token counts for
+    translations and documents, but not for --text, nor for imported models, which have not learned where documents end.
 
     Args:
         folder: Folder of the model.
-        text: Score this text by a language model, instead of files.
-        given: What stands before --text; nothing of it is scored.
-        source_lang: Code of the source language, where a file has several; the model's unless given.
-        target_lang: Code of the target language.
-        as_json: Print one JSON list with an object a pair or document: total, and for each token id, text and log_prob.
+        text: Score this text with a language model, instead of files.
+        given: Text that precedes --text and is not scored.
+        source_lang: Code of the source language, for files with several; the model's by default.
+        target_lang: Code of the target language, for files with several; the model's by default.
+        as_json: Print one JSON list with an object per pair or document: total, and for each token id, text and
+            log_prob.
     """
     kind = read_config(folder)["kind"]
     if kind == "language-model":
@@ -69,7 +70,7 @@ def score(
 def _pair_scores(
     folder: Path, files: Sequence[Path], source_lang: str | None, target_lang: str | None, flags: ModelFlags
 ) -> "Iterator[TextScore]":
-    """Yield the scores of the pairs of the files; say at the end what they sum to."""
+    """Yield the scores of the pairs in the files; print their mean at the end."""
     from pellucid.evaluation.pair_scores import score_pairs
     from pellucid.translator import Translator
 

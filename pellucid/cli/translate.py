@@ -6,14 +6,17 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 from cyclopts import Parameter
+from pydantic import BaseModel
 
 from pellucid.cli import console
-from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, ModelFlags
+from pellucid.cli.config_flags import flags_of
+from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, JsonSwitch, ModelFlags, Switch
 from pellucid.cli.text_lines import is_interactive, text_lines
 from pellucid.errors import UsageError
+from pellucid.generation.generation_config import GenerationConfig
 from pellucid.plurals import pluralize
 from pellucid.storage.files import atomic_file
 
@@ -21,56 +24,28 @@ if TYPE_CHECKING:
     from pellucid.generation.translation import Translation
     from pellucid.translator import Translator
 
-__all__ = ["SearchOptions", "translate"]
+__all__ = ["SearchFlags", "search_settings", "translate"]
 
-_CHUNK = 2_000  # lines in memory at once, and sorted by length among each other
-_TOLD = 20  # warnings shown one by one
-
-_Switch = Annotated[bool, Parameter(negative="")]
+_CHUNK = 2_000  # lines in memory at once, batched by length
+_MAX_SHOWN = 20  # warnings printed one by one
 
 
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
-class SearchOptions:
-    """How to search; the model's own settings (generation_config.json) hold for what is not given."""
-
-    beam: int | None = None
-    """Hypotheses kept side by side; 1 is greedy."""
-
-    n_best: int | None = None
-    """Translations given for each line."""
-
-    length_penalty: float | None = None
-    """α in score = log-probability / length^α."""
-
-    min_length: int | None = None
-    """Fewest tokens of a translation."""
-
-    no_repeat_ngram: int | None = None
-    """No sequence of so many tokens may occur twice."""
-
-    protect: Annotated[bool, Parameter(negative="--no-protect")] = True
-    """Keep {{name}}, {0}, %s, ###T01###, tags, URLs and e-mail addresses byte for byte."""
-
-    def settings(self) -> dict[str, Any]:
-        """Return what was given as settings of the search."""
-        given: dict[str, Any] = {
-            "beam": self.beam,
-            "n_best": self.n_best,
-            "length_penalty": self.length_penalty,
-            "min_length": self.min_length,
-            "no_repeat_ngram": self.no_repeat_ngram,
-            "protect_placeholders": None if self.protect else False,
-        }
-        return {name: value for name, value in given.items() if value is not None}
+if TYPE_CHECKING:
+    SearchFlags = BaseModel | None
+else:
+    SearchFlags = flags_of(
+        GenerationConfig, "SearchFlags", protect_placeholders=Parameter(name="--protect", negative="--no-protect")
+    )
 
 
-DEFAULT_SEARCH = SearchOptions()
+def search_settings(search: "BaseModel | None") -> dict[str, Any]:
+    """Return the settings that were given as flags."""
+    return {} if search is None else search.model_dump(exclude_none=True)
 
 
 @dataclass(frozen=True)
 class _Form:
-    """How a translation is written: the text alone, with further columns, or as JSON."""
+    """The output format of a translation: the text alone, with further columns, or as JSON."""
 
     n_best: int
     confidence: bool
@@ -82,16 +57,16 @@ class _Form:
             return [json.dumps({"line": number, **found.as_dict()}, ensure_ascii=False, allow_nan=False)]
         if self.n_best > 1:
             return [
-                "\t".join([str(number), f"{one.score:.4f}", *self._sure(one.confidence), _one_line(one.text)])
+                "\t".join([str(number), f"{one.score:.4f}", *self._confidence(one.confidence), _one_line(one.text)])
                 for one in found.n_best
             ]
-        columns = [*self._sure(found.confidence), _one_line(found.text)]
+        columns = [*self._confidence(found.confidence), _one_line(found.text)]
         if self.alignment:
             links = " ".join(f"{link.source}-{link.target}" for link in found.alignment or ())
             columns += [" ".join(found.source_tokens), " ".join(found.tokens), links]
         return ["\t".join(columns)]
 
-    def _sure(self, confidence: float) -> list[str]:
+    def _confidence(self, confidence: float) -> list[str]:
         return [f"{confidence:.3f}"] if self.confidence else []
 
 
@@ -100,43 +75,45 @@ def translate(
     /,
     *files: Annotated[str, Parameter(name="file", allow_leading_hyphen=True)],
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    text: str | None = None,
-    prefix: str = "",
-    alignment: _Switch = False,
-    confidence: _Switch = False,
-    backend: Literal["native"] = "native",
-    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
-    search: SearchOptions = DEFAULT_SEARCH,
+    text: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
+    prefix: Annotated[str, Parameter(allow_leading_hyphen=True)] = "",
+    alignment: Switch = False,
+    confidence: Switch = False,
+    as_json: JsonSwitch = False,
+    search: SearchFlags = None,
     flags: ModelFlags = DEFAULT_MODEL_FLAGS,
 ) -> None:
-    """Translate a text with a trained model: for each line of the input a line of output, blank lines too.
+    """Translate text with a trained model.
 
-    Lines of any length are translated whole, cut at sentence ends where they are longer than the model can do at once.
-    With --n-best there are as many lines for each: number of the line, score, translation. Warnings about single
-    lines (repetition, number, under_translation, length, truncated, placeholder) go to stderr.
+    For each line of the input there is a line of output; blank lines stay blank. Lines of any length are translated
+    completely: long ones are split at sentence ends. The model's own settings (generation_config.json) apply unless a
+    flag overrides them. With --n-best, each line of the input gives as many lines of output: line number, score,
+    translation. Warnings about single lines (repetition, number, under_translation, length, truncated, placeholder) go
+    to stderr.
 
     Args:
         folder: Folder of the model.
-        files: A text file (.gz, .xz and .zst are read as they are); - or nothing is standard input.
-        output: Where the translation is written, whole or not at all; standard output unless given.
+        files: A text file (.gz, .xz and .zst are decompressed); - or nothing reads standard input.
+        output: Write the translation to this file, atomically, instead of standard output.
         text: Translate this text instead of a file.
         prefix: Begin every translation with this text.
-        alignment: Add columns: source tokens, target tokens, and links between them as in 0-0 1-2.
-        confidence: Put before each translation how sure the model is, 0 to 1 (geometric mean of token probabilities).
-        backend: What translates; there is the native one.
-        as_json: Write one JSON object a line: line, text, score, log_prob, confidence, warnings; n_best, alignment,
-            source_tokens and tokens where asked for.
+        alignment: Add columns: source tokens, target tokens, and the links between them as in 0-0 1-2.
+        confidence: Add a column before each translation: the model's confidence from 0 to 1, the geometric mean of the
+            token probabilities.
+        as_json: Write one JSON object per line: line, text, score, log_prob, confidence, warnings; n_best, alignment,
+            source_tokens and tokens if requested.
+        search: How to search.
     """
     file = _input(files, text)
     from pellucid.translator import Translator
 
     translator = Translator.load(folder, device=flags.device, precision=flags.precision)
-    settings = search.settings()
+    settings = search_settings(search)
     form = _Form(translator.settings(**settings).n_best, confidence, alignment, as_json)
     if text is not None:
         _translate_text(translator, text, prefix, form, output, settings)
         return
-    notices = _Notices()
+    warnings = _Warnings()
     interactive = is_interactive(file)
     if interactive:
         console.log("Type a line to translate it; Ctrl-D ends.")
@@ -149,15 +126,15 @@ def translate(
             done = translator.translate(chunk, prefix=prefix, alignment=alignment, **settings)
             for found in done:
                 number += 1
-                notices.tell(found, number)
+                warnings.show(found, number)
                 for line in form.lines(found, number):
                     _write(line, out)
             bar.advance(len(chunk))
-    notices.sum_up()
+    warnings.sum_up()
 
 
 def _input(files: tuple[str, ...], text: str | None) -> str | None:
-    """Return the file to translate. All arguments come here, also such as `-`, which otherwise counts as an option."""
+    """Choose the file to translate. All arguments arrive here, even `-`, which otherwise counts as an option."""
     for name in files:
         if name.startswith("-") and name != "-":
             hint = f"`pellucid translate --help` lists the flags; write ./{name} for a file of that name."
@@ -182,8 +159,8 @@ def _translate_text(
     settings: dict[str, Any],
 ) -> None:
     found = translator.translate(text, prefix=prefix, alignment=form.alignment, **settings)
-    for notice in found.warnings:
-        console.warn(notice.message)
+    for warning in found.warnings:
+        console.warn(warning.message)
     plain = not (form.as_json or form.confidence or form.alignment or form.n_best > 1)
     lines = [found.text] if plain else form.lines(found, 1)
     with ExitStack() as stack:
@@ -192,27 +169,27 @@ def _translate_text(
             _write(line, out)
 
 
-class _Notices:
-    """Tells warnings with the line they are about, the first ones singly, the others by their number."""
+class _Warnings:
+    """Prints warnings with their line, the first ones one by one, the others as a count."""
 
     def __init__(self) -> None:
         self.lines = 0
-        self.told = 0
+        self.count = 0
 
-    def tell(self, found: "Translation", number: int) -> None:
+    def show(self, found: "Translation", number: int) -> None:
         self.lines += bool(found.warnings)
-        for notice in found.warnings:
-            if self.told < _TOLD:
-                console.warn(f"line {number:,}: {notice.message}")
-            self.told += 1
+        for warning in found.warnings:
+            if self.count < _MAX_SHOWN:
+                console.warn(f"line {number:,}: {warning.message}")
+            self.count += 1
 
     def sum_up(self) -> None:
-        if self.told > _TOLD:
-            console.warn(f"{self.told:,} warnings about {pluralize(self.lines, 'line')}; --json has all of them")
+        if self.count > _MAX_SHOWN:
+            console.warn(f"{self.count:,} warnings about {pluralize(self.lines, 'line')}; --json has all of them")
 
 
 def _one_line(text: str) -> str:
-    """Return a text without line ends and tabs: what the model writes must not shift the lines behind it."""
+    """Replace line ends and tabs: what the model writes must not shift the lines and columns after it."""
     return re.sub(r"[\r\n\t]", " ", text)
 
 

@@ -1,4 +1,4 @@
-"""How text is generated, unless told otherwise (`generation.*` in a recipe; generation_config.json of a model)."""
+"""Settings of translation (`generation.*` in a recipe; generation_config.json of a translator)."""
 
 from typing import Self
 
@@ -14,21 +14,30 @@ class GenerationConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    beam: int = Field(4, ge=1, description="hypotheses kept side by side; 1 is greedy")
+    beam: int = Field(4, ge=1, description="hypotheses kept per sentence; 1 is greedy search")
     n_best: int = Field(1, ge=1, description="translations returned for each text, at most as many as the beam is wide")
     length_penalty: float = Field(
-        1.0, ge=0, description="α in score = log-probability / length^α; 1: mean per token, 0: plain, longer with more"
+        1.0,
+        ge=0,
+        description="α in score = log-probability / length^α; 1: mean per token, 0: sum; larger values favour longer "
+        "translations",
     )
-    min_length: int = Field(0, ge=0, description="fewest tokens of a translation before its end")
-    max_length_ratio: float = Field(3.0, ge=0, description="most tokens of a translation per source token …")
-    max_length_extra: int = Field(30, ge=1, description="… plus this many; a translation cut there carries a warning")
-    no_repeat_ngram: int = Field(0, ge=0, description="no sequence of so many tokens may occur twice; 0: any may")
-    batch_tokens: int = Field(4096, ge=1, description="source tokens, padding included, times beam, translated at once")
+    min_length: int = Field(0, ge=0, description="minimum length of a translation, tokens")
+    max_length_ratio: float = Field(3.0, ge=0, description="maximum length: this many tokens per source token …")
+    max_length_extra: int = Field(
+        30, ge=1, description="… plus this many; a translation that is truncated there carries a warning"
+    )
+    no_repeat_ngram: int = Field(
+        0, ge=0, description="allow no sequence of this many tokens to occur twice; 0: no restriction"
+    )
+    batch_tokens: int = Field(
+        4096, ge=1, description="batch size: source tokens, padding included, times the width of the beam"
+    )
     split_above: int | None = Field(
         None,
         ge=8,
-        description="lines of more source tokens are split at sentence ends and the parts translated alone; none: as "
-        f"long as all but the longest of the training text, {SHORTEST_SPLIT} to {LONGEST_SPLIT}",
+        description="split lines of more source tokens at sentence ends and translate the parts separately; default: "
+        f"as long as almost all of the training text, {SHORTEST_SPLIT} to {LONGEST_SPLIT}",
     )
     protect_placeholders: bool = Field(
         True, description="keep {{name}}, {0}, %s, ###T01###, tags, URLs and e-mail addresses byte for byte"
@@ -41,5 +50,5 @@ class GenerationConfig(BaseModel):
         return self
 
     def max_length(self, source_tokens: int) -> int:
-        """Return the most tokens, without the end, that a translation of so many source tokens may have."""
+        """Compute the maximum length of a translation without its end token, from the length of the source."""
         return int(self.max_length_ratio * source_tokens) + self.max_length_extra

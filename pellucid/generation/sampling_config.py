@@ -1,4 +1,4 @@
-"""How a language model goes on with a text, unless told otherwise (generation_config.json of a language model)."""
+"""Settings of text generation (`generation.*` in a recipe; generation_config.json of a language model)."""
 
 from typing import Annotated
 
@@ -8,52 +8,55 @@ __all__ = ["SamplingConfig"]
 
 
 class SamplingConfig(BaseModel):
-    """Settings of the draw of each token, and of when to stop.
+    """Settings of how each token is sampled, and of when to stop.
 
-    Each token is drawn in this order: the repetition penalty; what may not come next falls away (special tokens, bytes
-    that would break a character); the temperature; top_k; top_p; min_p. Each cut sees what the one before it left,
-    made to sum to 1 again.
+    The repetition penalty comes first. Then forbidden tokens are removed: special tokens, and bytes that would break a
+    character. Then temperature, top_k, top_p and min_p are applied, each to what the one before it left, normalised
+    again.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    tokens: int = Field(200, ge=1, description="most new tokens")
+    tokens: int = Field(200, ge=1, description="maximum number of new tokens")
     temperature: float = Field(
-        0.8, ge=0, description="log-probabilities are divided by it; 1: as the model says, 0: always the most probable"
+        0.8,
+        ge=0,
+        description="divides the log-probabilities; 1: the model's own distribution, 0: always the most probable token",
     )
-    top_k: int = Field(0, ge=0, description="draw among the k most probable; 0, or more than there are: among all")
+    top_k: int = Field(0, ge=0, description="sample from the k most probable tokens; 0: from all")
     top_p: float = Field(
         1.0,
         ge=0,
         le=1,
-        description="draw among the fewest most probable whose probabilities sum to this much (Holtzman et al. 2020); "
-        "1: among all",
+        description="sample from the fewest most probable tokens whose probabilities sum to this (Holtzman et al. "
+        "2020); 1: from all",
     )
     min_p: float = Field(
         0.0,
         ge=0,
         le=1,
-        description="draw among those at least this share as probable as the most probable (Nguyen et al. 2024)",
+        description="sample from tokens at least this many times as probable as the most probable one (Nguyen et al. "
+        "2024)",
     )
     repetition_penalty: float = Field(
         1.0,
         gt=0,
-        description="the logit of every token that occurs in the counted text, once or often, is divided by this if "
-        "positive and multiplied if negative (Keskar et al. 2019); the end of the text is never penalised; 1: off",
+        description="divides the logit of every token that has occurred if it is positive, and multiplies it if "
+        "negative (Keskar et al. 2019), except for the end of the text; 1: off",
     )
     repetition_window: int = Field(
-        0, ge=0, description="counted text: so many last tokens, the prompt's and the new ones'; 0: all of them"
+        0, ge=0, description="number of latest tokens that the penalty considers, the prompt's included; 0: all of them"
     )
     stop: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
-        (), description="the text ends before the first of these strings that would occur in it"
+        (), description="strings at which the text ends; it ends before the first one that would occur"
     )
     seed: int | None = Field(
-        None, ge=0, description="of the draws: with the same seed the same text; none: another each time, and told"
+        None, ge=0, description="seed of the sampling: the same seed gives the same text; default: a new one each time"
     )
-    samples: int = Field(1, ge=1, description="continuations of each prompt, each drawn for itself")
-    alternatives: int = Field(0, ge=0, description="for each token, how many of the most probable ones to tell with it")
+    samples: int = Field(1, ge=1, description="number of independent continuations of each prompt")
+    alternatives: int = Field(0, ge=0, description="number of most probable tokens reported beside each sampled one")
     sliding: bool = Field(
         False,
-        description="when the context is full, go on with the latest half of it and the text's start, if the model "
-        "has one; without, a prompt that is too long is an error, and the text ends where the context does",
+        description="when the context is full, continue from its latest half and the text's start token, if the model "
+        "has one; otherwise a long prompt is an error, and the text ends where the context does",
     )

@@ -18,13 +18,13 @@ from pellucid.generation.translation import Alternative, Translation, join_trans
 from pellucid.generation.translation_model import TranslationModel
 from pellucid.plurals import pluralize
 
-__all__ = ["OnProgress", "SearchResult", "search", "translate_texts"]
+__all__ = ["FoundTranslations", "OnProgress", "search", "translate_texts"]
 
 OnProgress = Callable[[int], object]
 """Called with the number of items done since the last call."""
 
 
-class SearchResult(NamedTuple):
+class FoundTranslations(NamedTuple):
     """The translations found for a part.
 
     Attributes:
@@ -101,7 +101,7 @@ def search(
     *,
     observer: Observer | None = None,
     new_decoder: NewDecoder = CachedDecoder,
-) -> list[SearchResult]:
+) -> list[FoundTranslations]:
     """Search for the best translations of parts, all in one batch.
 
     A part whose placeholders the model did not copy completely is translated again without showing them to the model.
@@ -142,11 +142,11 @@ def search(
         ]
         for i, hypotheses in zip(incomplete, searched(incomplete), strict=True):
             n_best[i] = hypotheses
-    return [SearchResult(part, hypotheses) for part, hypotheses in zip(parts, n_best, strict=True)]
+    return [FoundTranslations(part, hypotheses) for part, hypotheses in zip(parts, n_best, strict=True)]
 
 
 def _align(
-    model: TranslationModel, results: Sequence[SearchResult], alignment: bool
+    model: TranslationModel, results: Sequence[FoundTranslations], alignment: bool
 ) -> list[list[Float[Tensor, "target source"]]]:
     """Compute the alignments that are needed: to insert placeholders into each hypothesis, or, if asked for, the best.
 
@@ -163,7 +163,9 @@ def _inserts_placeholders(part: Part) -> bool:
     return bool(part.protected.values) and not part.numbered
 
 
-def _finish(model: TranslationModel, result: SearchResult, weights: Sequence[Tensor], alignment: bool) -> Translation:
+def _finish(
+    model: TranslationModel, result: FoundTranslations, weights: Sequence[Tensor], alignment: bool
+) -> Translation:
     """Turn the hypotheses of a part into text, and check the best one."""
     part, n_best = result
     source_pieces = model.source_tokenizer.pieces_from_ids(part.ids[:-1])

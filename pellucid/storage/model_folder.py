@@ -32,8 +32,8 @@ __all__ = [
     "write_json",
 ]
 
-FORMAT = 1
-"""Version of the folder's layout; a higher one than this is refused."""
+FORMAT = 2
+"""Version of the folder's layout; folders of other versions are rejected."""
 
 MODEL_KINDS = {"translator": "a translator", "language-model": "a language model", "vectors": "word vectors"}
 
@@ -62,7 +62,7 @@ def read_config(folder: str | Path, kind: str | None = None) -> dict[str, Any]:
         kind: the only kind that will do (a key of KINDS); None for any.
 
     Raises:
-        UserError: if the folder is missing, holds no model, one of another kind, or one of a newer format.
+        UserError: if the folder is missing, holds no model, one of another kind, or one of another format.
     """
     folder = Path(folder)
     path = folder / "config.json"
@@ -73,9 +73,15 @@ def read_config(folder: str | Path, kind: str | None = None) -> dict[str, Any]:
     form = config.get("format")
     if not isinstance(form, int) or form < 1:
         raise UserError(f"config.json is damaged: format is {form!r}", where=str(path), hint=_AGAIN)
+    if form < FORMAT:
+        raise UserError(
+            f"{folder} was written by an earlier development version: format {form}, this one reads format {FORMAT}",
+            where=str(path),
+            hint="Train it again, or use the version that wrote it.",
+        )
     if form > FORMAT:
         raise UserError(
-            f"{folder} was written by a newer Pellucid: format {form}, this one reads up to {FORMAT}",
+            f"{folder} was written by a newer Pellucid: format {form}, this one reads format {FORMAT}",
             where=str(path),
             hint="Install a newer version: `pip install --upgrade pellucid`.",
         )

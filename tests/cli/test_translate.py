@@ -86,12 +86,18 @@ def test_text_and_prefix(folder: Path, capsys: Captured) -> None:
     assert capsys.readouterr().out.startswith("The cat")
 
 
+def test_a_text_may_begin_with_a_hyphen(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["translate", str(folder), "--text", "- Hund"]) == 0
+    hyphen = capsys.readouterr().out
+    assert main(["translate", str(folder), "--text=- Hund"]) == 0
+    assert capsys.readouterr().out == hyphen != ""
+
+
 @pytest.mark.parametrize(
     ("flags", "code", "words"),
     [
         (["nofile.txt"], 1, "no such file"),
         (["--text", "a", "file"], 2, "exclude each other"),
-        (["--text", "a", "--backend", "ctranslate2"], 2, "native"),
         (["--text", "a", "--precision", "int8"], 2, "int8"),
         (["--text", "a", "--beam", "2", "--n-best", "3"], 1, "n_best 3 needs a beam"),
         (["--beem", "3"], 2, "unknown option --beem"),

@@ -38,7 +38,13 @@ def test_another_kind_is_refused(model: Path) -> None:
 
 def test_a_newer_format_is_refused(model: Path) -> None:
     write_json(model / "config.json", {"kind": "translator", "format": FORMAT + 1})
-    with pytest.raises(UserError, match=f"newer Pellucid: format {FORMAT + 1}, this one reads up to {FORMAT}"):
+    with pytest.raises(UserError, match=f"newer Pellucid: format {FORMAT + 1}, this one reads format {FORMAT}"):
+        read_config(model)
+
+
+def test_an_older_format_is_refused(model: Path) -> None:
+    write_json(model / "config.json", {"kind": "translator", "format": 1})
+    with pytest.raises(UserError, match=f"earlier development version: format 1, this one reads format {FORMAT}"):
         read_config(model)
 
 

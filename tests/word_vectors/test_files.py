@@ -177,7 +177,7 @@ def test_the_native_form_is_a_model_folder_read_in_place(tmp_path: Path) -> None
     vectors.save(tmp_path / "v")
     assert sorted(entry.name for entry in (tmp_path / "v").iterdir()) == ["config.json", "model.safetensors"]
     config = json.loads((tmp_path / "v" / "config.json").read_text(encoding="utf-8"))
-    assert config == {"kind": "vectors", "format": 1, "vocab_size": 1000, "dim": 10, "metadata": {}}
+    assert config == {"kind": "vectors", "format": 2, "vocab_size": 1000, "dim": 10, "metadata": {}}
     again = WordVectors.load(tmp_path / "v")
     base: Any = again.input_vectors
     while isinstance(base, numpy.ndarray):
