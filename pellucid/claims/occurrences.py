@@ -11,10 +11,10 @@ from pellucid.claims.demo_translator import TrainedTranslator
 from pellucid.demo.language import DemoPair, spans
 from pellucid.translator import Translator
 
-__all__ = ["Occurrence", "sample_occurrences", "sense_separation", "states_by_layer"]
+__all__ = ["SenseOccurrence", "sample_occurrences", "sense_separation", "states_by_layer"]
 
 
-class Occurrence(NamedTuple):
+class SenseOccurrence(NamedTuple):
     """A word in a sentence: its character offsets, and its sense, known from its translation."""
 
     pair: DemoPair
@@ -23,7 +23,9 @@ class Occurrence(NamedTuple):
     sense: str
 
 
-def sample_occurrences(trained: TrainedTranslator, word: str, senses: dict[str, str], most: int) -> list[Occurrence]:
+def sample_occurrences(
+    trained: TrainedTranslator, word: str, senses: dict[str, str], most: int
+) -> list[SenseOccurrence]:
     """Find up to `most` occurrences of each sense of a Chinese word where it is a single token.
 
     A token that joins it with a neighbour, such as 看电视, has another row and tells the sense before any context does.
@@ -42,7 +44,7 @@ def sample_occurrences(trained: TrainedTranslator, word: str, senses: dict[str, 
     return [one for same in by_sense for one in same[:most]]
 
 
-def _occurrences(pairs: Sequence[DemoPair], word: str, senses: dict[str, str]) -> list[Occurrence]:
+def _occurrences(pairs: Sequence[DemoPair], word: str, senses: dict[str, str]) -> list[SenseOccurrence]:
     """Find the occurrences of a Chinese word whose translation begins with one of the given prefixes."""
     found = []
     for pair in pairs:
@@ -53,11 +55,11 @@ def _occurrences(pairs: Sequence[DemoPair], word: str, senses: dict[str, str]) -
             english = [pair.target_words[target] for source, target in pair.alignment if source == position]
             meant = [sense for prefix, sense in senses.items() for one in english if one.startswith(prefix)]
             if meant:
-                found.append(Occurrence(pair, *offsets[position], meant[0]))
+                found.append(SenseOccurrence(pair, *offsets[position], meant[0]))
     return found
 
 
-def states_by_layer(translator: Translator, found: Sequence[Occurrence]) -> Tensor:
+def states_by_layer(translator: Translator, found: Sequence[SenseOccurrence]) -> Tensor:
     """Compute the encoder's states at each occurrence: its row of the embedding, then its state after each block.
 
     Returns:

@@ -160,7 +160,7 @@ class _Row(NamedTuple):
     reason: str
 
 
-class _Table(NamedTuple):
+class _RecordTable(NamedTuple):
     """The records of an experiment as text."""
 
     title: str
@@ -199,11 +199,11 @@ class _View:
         return [(self.name(number), format_estimate(numbers[number])) for number in numbers if number not in judged]
 
     @property
-    def table(self) -> _Table:
+    def table(self) -> _RecordTable:
         records = [] if self.outcome.evidence is None else self.outcome.evidence.records
         columns = [name for name in records[0] if not isinstance(records[0][name], list)] if records else []
         rows = [[self._cell(record.get(name)) for name in columns] for record in records[:_MOST_ROWS]]
-        return _Table(self.say("table").format(len(records)), [self.name(name) for name in columns], rows)
+        return _RecordTable(self.say("table").format(len(records)), [self.name(name) for name in columns], rows)
 
     @property
     def spent(self) -> str:

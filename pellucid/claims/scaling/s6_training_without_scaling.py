@@ -30,7 +30,7 @@ _WAYS: dict[str, tuple[Optimizer, tuple[float, float]]] = {
 }
 
 
-class Setting(NamedTuple):
+class _Variant(NamedTuple):
     """A training: optimizer, head dimension, learning rate, kind of scores."""
 
     way: str
@@ -39,18 +39,18 @@ class Setting(NamedTuple):
     kind: str
 
 
-def _accuracies(setup: Setup) -> dict[Setting, list[float]]:
+def _accuracies(setup: Setup) -> dict[_Variant, list[float]]:
     found = {}
     for way, (optimizer, rates) in _WAYS.items():
-        for setting in (Setting(way, width, rate, kind) for width in _WIDTHS for rate in rates for kind in _KINDS):
+        for variant in (_Variant(way, width, rate, kind) for width in _WIDTHS for rate in rates for kind in _KINDS):
             models = (
                 train_on_task(
-                    associative_recall, seed, setup.steps, change=_KINDS[setting.kind], learning_rate=setting.rate,
-                    optimizer=optimizer, positions="none", d_model=setting.width, d_ff=2 * setting.width, n_heads=1,
+                    associative_recall, seed, setup.steps, change=_KINDS[variant.kind], learning_rate=variant.rate,
+                    optimizer=optimizer, positions="none", d_model=variant.width, d_ff=2 * variant.width, n_heads=1,
                 )[0]
                 for seed in setup.every_seed()
             )  # fmt: skip
-            found[setting] = [
+            found[variant] = [
                 accuracy(model, associative_recall, seed, texts=500)
                 for model, seed in zip(models, setup.every_seed(), strict=True)
             ]
@@ -68,12 +68,12 @@ def measure(setup: Setup) -> Evidence:
     def lost(way: str, width: int, kept: bool) -> list[float]:
         """Compute the accuracy lost by seed: at the rate that suits scaled scores, or at the better rate for each."""
         rates = {
-            kind: max(_WAYS[way][1], key=lambda rate: sum(found[Setting(way, width, rate, kind)])) for kind in _KINDS
+            kind: max(_WAYS[way][1], key=lambda rate: sum(found[_Variant(way, width, rate, kind)])) for kind in _KINDS
         }
         other = rates["scaled" if kept else "not scaled"]
         best, without = (
-            found[Setting(way, width, rates["scaled"], "scaled")],
-            found[Setting(way, width, other, "not scaled")],
+            found[_Variant(way, width, rates["scaled"], "scaled")],
+            found[_Variant(way, width, other, "not scaled")],
         )
         return [a - b for a, b in zip(best, without, strict=True)]
 
