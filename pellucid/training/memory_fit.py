@@ -6,7 +6,7 @@ from pellucid.errors import UserError
 from pellucid.free_memory import free_bytes
 from pellucid.models.decoder_only_config import DecoderOnlyConfig
 from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
-from pellucid.models.memory import language_model_parameter_count, parameter_count
+from pellucid.models.parameter_count import count_parameters
 
 __all__ = ["LADDER", "check_fits", "fit_micro_batch"]
 
@@ -35,10 +35,8 @@ def check_fits(
     Raises:
         UserError: with the number of parameters, the memory they need, and the free memory.
     """
-    if isinstance(config, DecoderOnlyConfig):
-        parameters, layers = language_model_parameter_count(config, vocab_sizes[0]), ["n_layers"]
-    else:
-        parameters, layers = parameter_count(config, *vocab_sizes), ["encoder_layers", "decoder_layers"]
+    parameters = count_parameters(config, *vocab_sizes)
+    layers = ["n_layers"] if isinstance(config, DecoderOnlyConfig) else ["encoder_layers", "decoder_layers"]
     needed, free = 4 * parameters * (6 if averaged else 4), free_bytes(device)
     if needed <= free:
         return

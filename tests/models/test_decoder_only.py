@@ -20,7 +20,7 @@ from pellucid.layers.rotary import rotary_frequencies, scaled_frequencies
 from pellucid.layers.taps import SelectiveTap
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.models.decoder_only_config import DecoderOnlyConfig, RotaryScaling
-from pellucid.models.memory import language_model_parameter_count
+from pellucid.models.parameter_count import count_parameters
 from pellucid.models.weights import load_decoder_only, save_weights
 
 POSITIONS = get_args(PositionScheme)
@@ -246,7 +246,7 @@ def test_low_frequencies_are_slowed_and_high_ones_stay() -> None:
 )
 def test_the_parameters_are_as_many_as_counted(choices: dict[str, Any]) -> None:
     model = built(**choices)
-    assert language_model_parameter_count(model.config, 13) == sum(weight.numel() for weight in model.parameters())
+    assert count_parameters(model.config, 13) == sum(weight.numel() for weight in model.parameters())
 
 
 @pytest.mark.parametrize(

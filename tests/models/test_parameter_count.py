@@ -4,7 +4,7 @@ import pytest
 
 from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
-from pellucid.models.memory import parameter_count
+from pellucid.models.parameter_count import count_parameters
 
 from .conftest import Build
 
@@ -21,10 +21,10 @@ from .conftest import Build
 )
 def test_parameters_are_counted_as_the_model_has_them(build: Build, choices: dict[str, Any]) -> None:
     model = build(vocab_size=19, **choices)
-    assert parameter_count(model.config, 19, 19) == sum(weight.numel() for weight in model.parameters())
+    assert count_parameters(model.config, 19, 19) == sum(weight.numel() for weight in model.parameters())
 
 
 def test_different_vocabularies_are_counted_each() -> None:
     config = EncoderDecoderConfig(d_model=8, n_heads=2, d_ff=8, tie_embeddings="none")
     model = EncoderDecoder(config, 5, 7, pad_id=0)
-    assert parameter_count(config, 5, 7) == sum(weight.numel() for weight in model.parameters())
+    assert count_parameters(config, 5, 7) == sum(weight.numel() for weight in model.parameters())
