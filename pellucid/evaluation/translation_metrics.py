@@ -79,7 +79,8 @@ def compare_systems(
     """Return, for `bleu` and `chrf`, whether two systems differ by more than the choice of test sentences explains.
 
     Args:
-        first, second: translations of the same sentences.
+        first: translations by one system.
+        second: translations of the same sentences by the other.
         references: one a sentence.
         target_lang: as in `score_translations`.
         samples: test sets drawn with replacement.
