@@ -1,11 +1,10 @@
-"""What each ingredient of the `fast` recipe brings: it is left out, and the rest is trained alike.
+"""Ablations of the `fast` recipe: what each ingredient contributes.
 
     python benchmarks/fast_recipe.py TRAIN VALID TEST -o FOLDER [--minutes 2.5] [--seeds 1 2 3] [--without NAME …]
 
-Each run has one thread and as many minutes of processor time, reading, tokenizer and aligner included. The validation
-file decides among settings; the test file is translated once at the end of each run (all lines, greedy and beam 4,
-sacreBLEU). Results are kept in FOLDER/results.jsonl, a line a run, and not computed again; the table is printed from
-there.
+Each run has one thread and the same CPU time, reading, tokenizer and aligner included. The validation file decides
+between settings; the test file is translated once at the end of each run (all lines, greedy and beam 4, sacreBLEU).
+Results are appended to FOLDER/results.jsonl, one line per run, and not computed again; the table is printed from there.
 """
 
 import argparse
@@ -26,7 +25,7 @@ from pellucid.training.train_translator import train_translator
 WITHOUT: dict[str, dict[str, Any]] = {
     "nothing": {},
     "lexical initialisation": {"initialise.from_lexicon": False},
-    "pass-through cross-attention": {"initialise.identity_cross_attention": False},
+    "identity cross-attention": {"initialise.identity_cross_attention": False},
     "guided heads": {"training.guided_weight": 0},
     "RoPE in cross-attention": {"model.cross_positions": "none"},
     "RoPE (sinusoids instead)": {"model.positions": "sinusoidal", "model.cross_positions": "none"},
@@ -40,7 +39,7 @@ WITHOUT: dict[str, dict[str, Any]] = {
         "model.d_ff": 768,
     },
     "small width (256 instead of 192)": {"model.d_model": 256},
-    "all of lexicon, pass-through, guidance, RoPE": {
+    "all of lexicon, identity cross-attention, guidance, RoPE": {
         "initialise.from_lexicon": False,
         "initialise.identity_cross_attention": False,
         "training.guided_weight": 0,
@@ -53,7 +52,7 @@ WITHOUT: dict[str, dict[str, Any]] = {
 def run(
     files: tuple[str, str, str], folder: Path, without: str, minutes: float, seed: int, beams: list[int]
 ) -> dict[str, Any]:
-    """Train once, translate the test set with each beam, and return the figures."""
+    """Train once, and translate the test set with each beam size."""
     train, valid, test = files
     settings = {
         **WITHOUT[without],
@@ -100,7 +99,7 @@ COLUMNS = {
 
 
 def table(results: list[dict[str, Any]]) -> str:
-    """Return the results as a Markdown table, several seeds as their mean and range."""
+    """Format the results as a Markdown table, several seeds as their mean and range."""
     columns = [name for name in COLUMNS if any(name in result for result in results)]
     heads = ["without", "CPU-minutes", "seeds", *(COLUMNS[name][0] for name in columns)]
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
@@ -121,14 +120,16 @@ def _shown(values: list[float], digits: int) -> str:
 
 
 def main() -> None:
-    """Run what is asked and is not there yet; print all there is."""
+    """Run the requested ablations that have no result yet, and print the table."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("train", "valid", "test"):
-        options.add_argument(name, help=f"{name} pairs, as `pellucid train translator` takes them")
+        options.add_argument(name, help=f"{name} pairs, in any format of `pellucid train translator`")
     options.add_argument("-o", "--output", type=Path, required=True, help="folder for the results and the last model")
-    options.add_argument("--minutes", type=float, nargs="+", default=[2.5], help="of processor time, each run")
+    options.add_argument("--minutes", type=float, nargs="+", default=[2.5], help="CPU minutes of each run")
     options.add_argument("--seeds", type=int, nargs="+", default=[1])
-    options.add_argument("--beams", type=int, nargs="+", default=[1, 4], help="the test set is translated with each")
+    options.add_argument(
+        "--beams", type=int, nargs="+", default=[1, 4], help="beam sizes for the test set"
+    )
     options.add_argument("--without", nargs="+", default=list(WITHOUT), choices=list(WITHOUT), metavar="NAME")
     chosen = options.parse_args()
     torch.set_num_threads(1)

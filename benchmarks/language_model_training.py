@@ -1,20 +1,20 @@
-"""How fast a language model trains and learns on one core, beside nanoGPT, in one run on the same text.
+"""How fast a language model trains and learns on one core, compared with nanoGPT on the same text.
 
     python benchmarks/language_model_training.py NANOGPT TRAIN VALID -o FOLDER [--parts speed curve ablation]
 
-NANOGPT is a folder with nanoGPT's `model.py` (github.com/karpathy/nanoGPT); TRAIN and VALID are plain texts. All is by
-characters, pinned to one core; what counts is processor time.
+NANOGPT is a folder with nanoGPT's `model.py` (github.com/karpathy/nanoGPT); TRAIN and VALID are plain texts. Tokens are
+characters; everything is pinned to one core and measured in CPU time.
 
-speed     Both train the same shapes, a step in turn: nanoGPT's configuration for a CPU (4 layers, 4 heads, 128 wide,
-          context 64, batch 12) and its 6 × 384 (context 256, batch 12). nanoGPT as its train.py runs it on a CPU:
-          float32, no compiling. Ours is `pellucid train lm` with the same parts (learned positions, LayerNorm, GELU,
-          no biases), everything that a step of it does included.
-curve     nanoGPT's CPU configuration for 2,000 iterations, then our `fast` recipe by characters with half the
-          processor time that took, reading and preparing included. Both are measured on the whole of VALID, nats a
-          character, each in windows of its own context that do not overlap.
-ablation  The fast recipe again for the same time, each time with one ingredient as nanoGPT or a longer run has it.
+speed     Both train the same shapes, one step each in turn: nanoGPT's configuration for a CPU (4 layers, 4 heads, width
+          128, context 64, batch 12) and its 6 × 384 (context 256, batch 12). nanoGPT runs as in its train.py on a CPU:
+          float32, not compiled. Ours is `pellucid train lm` with the same parts (learned positions, LayerNorm, GELU, no
+          biases), including everything that its steps do.
+curve     nanoGPT's CPU configuration for 2,000 iterations, then our `fast` recipe with half the CPU time that took,
+          reading and preparing included. Both are measured on all of VALID, nats per character, in windows of their
+          context that do not overlap.
+ablation  The fast recipe again for the same time, each time with one ingredient as in nanoGPT or in a longer run.
 
-Results are kept in FOLDER/results.jsonl, a line a run, and not computed again; the tables are printed from there.
+Results are appended to FOLDER/results.jsonl, one line per run, and not computed again; the tables are printed from there.
 """
 
 import argparse
@@ -52,7 +52,7 @@ GPT_PARTS: dict[str, object] = {
 
 
 class Shape(NamedTuple):
-    """A configuration that both train."""
+    """A model configuration that both train."""
 
     name: str
     n_layers: int
@@ -100,11 +100,11 @@ class NanoGPT:
         self.shape = shape
         self.model = module.GPT(config)
         self.optimizer = self.model.configure_optimizers(1e-1, RATE, (0.9, 0.99), "cpu")
-        self.ids = encoded(text, characters)
+        self.ids = encode(text, characters)
         self.iteration = 0
 
     def step(self) -> float:
-        """Make an iteration; return its loss."""
+        """Run an iteration, and return its loss."""
         for group in self.optimizer.param_groups:
             group["lr"] = self._rate()
         starts = torch.randint(len(self.ids) - self.shape.context, (self.shape.batch,))
@@ -123,7 +123,7 @@ class NanoGPT:
         return float(loss.detach())
 
     def validation_loss(self, ids: numpy.ndarray) -> float:
-        """Return nats a character of a whole text, in windows that do not overlap."""
+        """Measure a whole text in windows that do not overlap, nats per character."""
         self.model.eval()
         total, context = 0.0, self.shape.context
         with torch.no_grad():
@@ -148,14 +148,14 @@ class NanoGPT:
         return LOWEST + 0.5 * (1 + math.cos(math.pi * share)) * (RATE - LOWEST)
 
 
-def encoded(text: str, characters: str) -> numpy.ndarray:
-    """Return a text as character numbers."""
+def encode(text: str, characters: str) -> numpy.ndarray:
+    """Encode a text as character ids."""
     place = {sign: number for number, sign in enumerate(characters)}
     return numpy.array([place[sign] for sign in text], numpy.uint16)
 
 
-def our_settings(shape: Shape, precision: str) -> dict[str, object]:
-    """Return the same shape and parts for `train_lm`."""
+def pellucid_settings(shape: Shape, precision: str) -> dict[str, object]:
+    """Build the settings of the same shape and parts for `train_lm`."""
     return {
         **CHARACTERS,
         **GPT_PARTS,
@@ -172,7 +172,7 @@ def our_settings(shape: Shape, precision: str) -> dict[str, object]:
 
 
 def speed(nanogpt: Path, train: Path, folder: Path, steps: int) -> Iterator[dict[str, Any]]:
-    """Yield the rate of each way at each shape, tokens a second of processor time."""
+    """Yield the speed of each contender at each shape, tokens per second of CPU time."""
     text = train.read_text(encoding="utf-8")
     characters = "".join(sorted(set(text)))
     for shape in SHAPES:
@@ -182,7 +182,7 @@ def speed(nanogpt: Path, train: Path, folder: Path, steps: int) -> Iterator[dict
         for precision in ("float32", "bfloat16"):
             out = folder / "speed"
             shutil.rmtree(out, ignore_errors=True)
-            run = train_lm([train], out, recipe="gpt", steps=10**7, settings=our_settings(shape, precision))
+            run = train_lm([train], out, recipe="gpt", steps=10**7, settings=pellucid_settings(shape, precision))
             runs.append(run)
             ways[f"Pellucid, {precision}"] = lambda run=run: next(run)
             next(run)  # prepares
@@ -200,11 +200,11 @@ def speed(nanogpt: Path, train: Path, folder: Path, steps: int) -> Iterator[dict
             yield {"part": "speed", "shape": shape.name, "way": name, "tokens_per_second": rate}
 
 
-def curve_of_nanogpt(nanogpt: Path, train: Path, valid: Path, seed: int) -> dict[str, Any]:
-    """Train nanoGPT's CPU configuration to its end; return processor time and validation loss on the way."""
+def train_nanogpt(nanogpt: Path, train: Path, valid: Path, seed: int) -> dict[str, Any]:
+    """Train nanoGPT's CPU configuration, recording CPU time and validation loss along the way."""
     text, held = train.read_text(encoding="utf-8"), valid.read_text(encoding="utf-8")
     characters = "".join(sorted(set(text + held)))
-    theirs, ids = NanoGPT(nanogpt, SHAPES[0], text, characters, seed), encoded(held, characters)
+    theirs, ids = NanoGPT(nanogpt, SHAPES[0], text, characters, seed), encode(held, characters)
     spent, points = 0.0, []
     for number in range(1, ITERATIONS + 1):
         began = time.process_time()
@@ -215,10 +215,10 @@ def curve_of_nanogpt(nanogpt: Path, train: Path, valid: Path, seed: int) -> dict
     return {"part": "curve", "way": "nanoGPT", "seed": seed, "seconds": spent, "loss": points[-1][1], "points": points}
 
 
-def curve_of_ours(
+def train_pellucid(
     train: Path, valid: Path, folder: Path, seconds: float, seed: int, changed: dict[str, object]
 ) -> dict[str, Any]:
-    """Train the fast recipe for so much processor time, all included; return the loss in nats a character."""
+    """Train the fast recipe for the given CPU time, preparation included; measure nats per character."""
     out = folder / "fast"
     shutil.rmtree(out, ignore_errors=True)
     settings = {
@@ -246,20 +246,20 @@ def curve_of_ours(
     }
 
 
-def kept(folder: Path) -> list[dict[str, Any]]:
-    """Return the results there are."""
+def read_results(folder: Path) -> list[dict[str, Any]]:
+    """Read the results so far."""
     path = folder / "results.jsonl"
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
 
 
-def keep(folder: Path, result: dict[str, Any]) -> None:
+def append_result(folder: Path, result: dict[str, Any]) -> None:
     """Add a result."""
     with (folder / "results.jsonl").open("a", encoding="utf-8") as lines:
         lines.write(json.dumps(result) + "\n")
 
 
-def tables(results: list[dict[str, Any]]) -> None:
-    """Print what there is, as tables."""
+def print_tables(results: list[dict[str, Any]]) -> None:
+    """Print the results as tables."""
     rates = {(one["shape"], one["way"]): one["tokens_per_second"] for one in results if one["part"] == "speed"}
     if rates:
         print("\n| shape | way | tokens/s | against nanoGPT |\n|---|---|---|---|")
@@ -280,39 +280,41 @@ def tables(results: list[dict[str, Any]]) -> None:
 
 
 def main() -> None:
-    """Run what was asked for and is not there yet, and print the tables."""
+    """Run the requested parts that have no result yet, and print the tables."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("nanogpt", type=Path, help="folder with nanoGPT's model.py")
-    options.add_argument("train", type=Path, help="a plain text")
-    options.add_argument("valid", type=Path, help="another of the same kind")
+    options.add_argument("train", type=Path, help="plain text for training")
+    options.add_argument("valid", type=Path, help="plain text for validation")
     options.add_argument("-o", "--output", type=Path, required=True, help="folder for the results")
     options.add_argument("--parts", nargs="+", default=["speed", "curve"], choices=["speed", "curve", "ablation"])
     options.add_argument("--seeds", type=int, nargs="+", default=[1])
-    options.add_argument("--steps", type=int, default=20, help="steps of each way that count for speed")
-    options.add_argument("--core", type=int, default=0, help="the core all run on")
+    options.add_argument("--steps", type=int, default=20, help="measured steps of each contender")
+    options.add_argument("--core", type=int, default=0, help="core to run on")
     chosen = options.parse_args()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {chosen.core})
     torch.set_num_threads(1)
     folder = chosen.output
     folder.mkdir(parents=True, exist_ok=True)
-    if "speed" in chosen.parts and not any(one["part"] == "speed" for one in kept(folder)):
+    if "speed" in chosen.parts and not any(one["part"] == "speed" for one in read_results(folder)):
         for result in speed(chosen.nanogpt, chosen.train, folder, chosen.steps):
-            keep(folder, result)
+            append_result(folder, result)
     for seed in chosen.seeds if "curve" in chosen.parts or "ablation" in chosen.parts else ():
-        done = {one["way"]: one for one in kept(folder) if one["part"] == "curve" and one["seed"] == seed}
+        done = {one["way"]: one for one in read_results(folder) if one["part"] == "curve" and one["seed"] == seed}
         if "nanoGPT" not in done:
-            done["nanoGPT"] = curve_of_nanogpt(chosen.nanogpt, chosen.train, chosen.valid, seed)
-            keep(folder, done["nanoGPT"])
+            done["nanoGPT"] = train_nanogpt(chosen.nanogpt, chosen.train, chosen.valid, seed)
+            append_result(folder, done["nanoGPT"])
         half = done["nanoGPT"]["seconds"] / 2
         if "Pellucid fast" not in done:
-            keep(folder, {"part": "curve", **curve_of_ours(chosen.train, chosen.valid, folder, half, seed, {})})
-        made = {one["changed"] for one in kept(folder) if one["part"] == "ablation" and one["seed"] == seed}
+            append_result(
+                folder, {"part": "curve", **train_pellucid(chosen.train, chosen.valid, folder, half, seed, {})}
+            )
+        made = {one["changed"] for one in read_results(folder) if one["part"] == "ablation" and one["seed"] == seed}
         for name, changed in ABLATION.items() if "ablation" in chosen.parts else ():
             if name not in made:
-                found = curve_of_ours(chosen.train, chosen.valid, folder, half, seed, changed)
-                keep(folder, {"part": "ablation", "changed": name, **found})
-    tables(kept(folder))
+                found = train_pellucid(chosen.train, chosen.valid, folder, half, seed, changed)
+                append_result(folder, {"part": "ablation", "changed": name, **found})
+    print_tables(read_results(folder))
 
 
 if __name__ == "__main__":

@@ -4,9 +4,9 @@
 
 All contenders train the same sizes (3+3 layers, d_model 256, d_ff 1024, vocabulary 8,000, dropout 0.1, label
 smoothing 0.1, AdamW) on the same synthetic ids: lengths are log-normal with a median of 17, ids follow Zipf's law. A
-batch has at most 4,096 tokens of the longer side. They take turns, a step each, pinned to one core; what counts is
-processor time. Rates are target tokens without padding a second; the share of peak is of a large matrix product's rate
-in bfloat16 on this core, at 6 operations a parameter and token. Pellucid's step here is made of the parts that
+batch has at most 4,096 tokens of the longer side. They take turns, one step each, pinned to one core, and are measured in
+CPU time. Rates are target tokens per second, without padding; the share of peak is relative to a large bfloat16 matrix
+product on this core, at 6 operations per parameter and token. Pellucid's step consists of the parts that
 `training/loop.py` uses, without guidance, averaging, reading and validation.
 """
 
@@ -39,7 +39,7 @@ CPU = torch.device("cpu")
 
 
 class Contender(NamedTuple):
-    """A way to train, set up: `step` makes one update."""
+    """A model with its way to train: `step` makes one update."""
 
     name: str
     parameters: list[nn.Parameter]
@@ -47,7 +47,7 @@ class Contender(NamedTuple):
 
 
 def batches(count: int, bucketed: bool) -> Iterator[PairBatch]:
-    """Yield synthetic batches: of like length, or in random order with as many pairs each."""
+    """Yield synthetic batches: of similar length, or in random order with as many pairs each."""
     random = numpy.random.default_rng(0)
     pairs = 20_000
     source_lengths = numpy.clip(random.lognormal(numpy.log(17), 0.5, pairs).round(), 5, 40).astype(int)
@@ -69,8 +69,8 @@ def batches(count: int, bucketed: bool) -> Iterator[PairBatch]:
         yield pair_batch(source, target, chosen, START, PAD, CPU)
 
 
-def pellucid_way(dtype: torch.dtype) -> Contender:
-    """Return this project's model and step."""
+def build_pellucid(dtype: torch.dtype) -> Contender:
+    """Build this project's model and step."""
     config = EncoderDecoderConfig(decoder_layers=3, positions="sinusoidal", cross_positions="none", dropout=0.1)
     model = EncoderDecoder(config, VOCABULARY, VOCABULARY, PAD)
     init_weights(model, 1, 1.0)
@@ -91,8 +91,8 @@ def pellucid_way(dtype: torch.dtype) -> Contender:
     return Contender("pellucid", list(model.parameters()), step)
 
 
-def marian_way(dtype: torch.dtype) -> Contender:
-    """Return Hugging Face's Marian model in a plain loop with fused AdamW."""
+def build_marian(dtype: torch.dtype) -> Contender:
+    """Build Hugging Face's Marian model in a plain loop with fused AdamW."""
     from transformers import MarianConfig, MarianMTModel
 
     shape = {"d_model": 256, "encoder_layers": 3, "decoder_layers": 3}
@@ -112,8 +112,8 @@ def marian_way(dtype: torch.dtype) -> Contender:
     return _plain_loop("Hugging Face Marian", model, logits, dtype)
 
 
-def torch_way(dtype: torch.dtype) -> Contender:
-    """Return `nn.Transformer` in a plain loop."""
+def build_torch(dtype: torch.dtype) -> Contender:
+    """Build `nn.Transformer` in a plain loop."""
     embedding = nn.Embedding(VOCABULARY, 256)
     body = nn.Transformer(256, 4, 3, 3, 1024, 0.1, batch_first=True, norm_first=True)
     model = nn.ModuleDict({"embedding": embedding, "body": body})
@@ -152,7 +152,7 @@ def _plain_loop(name: str, model: nn.Module, logits: Callable[[PairBatch], Tenso
 
 
 def peak_rate() -> float:
-    """Return the rate of a large bfloat16 matrix product on this core, operations a second."""
+    """Measure a large bfloat16 matrix product on this core, operations per second."""
     size = 1024
     x, y = torch.randn(size, size).bfloat16(), torch.randn(size, size).bfloat16()
     rates = []
@@ -164,21 +164,21 @@ def peak_rate() -> float:
 
 
 CONTENDERS: dict[str, tuple[Callable[[torch.dtype], Contender], torch.dtype, bool]] = {
-    "pellucid-bfloat16": (pellucid_way, torch.bfloat16, True),
-    "pellucid-float32": (pellucid_way, torch.float32, True),
-    "marian-bfloat16": (marian_way, torch.bfloat16, True),
-    "marian-float32": (marian_way, torch.float32, True),
-    "nn.Transformer-float32": (torch_way, torch.float32, True),
-    "nn.Transformer-float32-random-order": (torch_way, torch.float32, False),
+    "pellucid-bfloat16": (build_pellucid, torch.bfloat16, True),
+    "pellucid-float32": (build_pellucid, torch.float32, True),
+    "marian-bfloat16": (build_marian, torch.bfloat16, True),
+    "marian-float32": (build_marian, torch.float32, True),
+    "nn.Transformer-float32": (build_torch, torch.float32, True),
+    "nn.Transformer-float32-random-order": (build_torch, torch.float32, False),
 }
 
 
 def main() -> None:
-    """Let the contenders take turns, and print the table."""
+    """Run the contenders in turn, and print the table."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--steps", type=int, default=7, help="steps of each that count, after two that do not")
+    options.add_argument("--steps", type=int, default=7, help="measured steps of each, after two of warm-up")
     options.add_argument("--contenders", nargs="+", default=list(CONTENDERS), choices=list(CONTENDERS))
-    options.add_argument("--core", type=int, default=0, help="the core all run on")
+    options.add_argument("--core", type=int, default=0, help="core to run on")
     chosen = options.parse_args()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {chosen.core})

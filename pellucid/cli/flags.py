@@ -66,7 +66,7 @@ class Flags:
                 where="--threads",
                 hint="Leave the flag out to use all cores.",
             )
-        # Not Numba's: it refuses to go on when its variable changes in a running process; our kernels have one thread.
+        # Not NUMBA_NUM_THREADS: Numba fails if it changes in a running process, and our kernels use one thread.
         for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"):
             os.environ[name] = str(self.threads)
         loaded: dict[str, Any] = dict(sys.modules)

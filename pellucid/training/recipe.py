@@ -25,7 +25,7 @@ from pellucid.training.config import (
     TrainingConfig,
     TranslatorTrainingConfig,
 )
-from pellucid.training.settings import Setting, describe_settings
+from pellucid.training.settings import RecipeSetting, describe_settings
 
 __all__ = [
     "LanguageModelRecipe",
@@ -120,7 +120,7 @@ class LanguageModelRecipe(Recipe):
 
 
 @cache
-def settings_of(kind: type[Recipe] = TranslatorRecipe) -> dict[str, Setting]:
+def settings_of(kind: type[Recipe] = TranslatorRecipe) -> dict[str, RecipeSetting]:
     """Describe every setting of a kind of recipe, by `section.field`, in the order of the sections."""
     return {setting.name: setting for setting in describe_settings(_sections(kind))}
 

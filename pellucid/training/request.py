@@ -187,7 +187,7 @@ def _check_recipe(begun: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
 
 
 def _recipe_of_run(folder: Path, recipe: str | Path, given: Mapping[str, object], kind: type[AnyRecipe]) -> AnyRecipe:
-    """Return the recipe of the run in `folder`, overridden by what is given now; `recipe` if no run has begun.
+    """Load the recipe of the run in `folder`, overridden by the settings given now; `recipe` if no run has begun.
 
     Raises:
         UsageError: for a setting that the run has fixed.
@@ -210,7 +210,7 @@ def _recipe_of_run(folder: Path, recipe: str | Path, given: Mapping[str, object]
 
 
 def _recipe_from_model(start_from: Path, folder: Path, chosen: AnyRecipe, given: Mapping[str, object]) -> AnyRecipe:
-    """Return the recipe with the sizes and the tokenizer of the model in `start_from`.
+    """Put the sizes and the tokenizer of the model in `start_from` into the recipe.
 
     Raises:
         UserError: if the folder holds no model of that kind.

@@ -5,10 +5,10 @@ from typing import Any, NamedTuple, get_args
 
 from pydantic import BaseModel
 
-__all__ = ["Setting", "describe_settings"]
+__all__ = ["RecipeSetting", "describe_settings"]
 
 
-class Setting(NamedTuple):
+class RecipeSetting(NamedTuple):
     """A field of a section of a recipe.
 
     Attributes:
@@ -30,10 +30,10 @@ class Setting(NamedTuple):
         return f"{self.section}.{self.field}"
 
 
-def describe_settings(sections: Mapping[str, type[BaseModel]]) -> list[Setting]:
+def describe_settings(sections: Mapping[str, type[BaseModel]]) -> list[RecipeSetting]:
     """List the settings of some sections, in their order."""
     return [
-        Setting(
+        RecipeSetting(
             section,
             name,
             field.description or "",

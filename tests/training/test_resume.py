@@ -422,6 +422,19 @@ def test_a_run_of_minutes_that_is_finished_stays_finished(
     assert list(train_translator([], tmp_path / "model", resume=True)) == []
 
 
+def test_a_run_of_an_earlier_development_version_cannot_be_resumed_but_trained_further(
+    uninterrupted: tuple[Path, Path], tmp_path: Path
+) -> None:
+    source, whole = uninterrupted[0], shutil.copytree(uninterrupted[1], tmp_path / "whole")
+    config = json.loads((whole / "config.json").read_text(encoding="utf-8"))
+    config["recipe"]["initialise"]["lexical"] = config["recipe"]["initialise"].pop("from_lexicon")
+    (whole / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    with pytest.raises(UserError, match=r"earlier development version .* initialise\.lexical") as caught:
+        train_translator([], whole, steps=STEPS + 1, resume=True)
+    assert f"`--from {whole}`" in caught.value.hint
+    assert list(train_translator([source], tmp_path / "on", steps=1, start_from=whole))
+
+
 @pytest.mark.parametrize("state", [{}, {"average_updates": 1, "what": 2}])
 def test_a_checkpoint_whose_state_is_another_s_is_a_user_s_error(
     uninterrupted: tuple[Path, Path], tmp_path: Path, state: dict[str, object]
