@@ -127,9 +127,7 @@ def main() -> None:
     options.add_argument("-o", "--output", type=Path, required=True, help="folder for the results and the last model")
     options.add_argument("--minutes", type=float, nargs="+", default=[2.5], help="CPU minutes of each run")
     options.add_argument("--seeds", type=int, nargs="+", default=[1])
-    options.add_argument(
-        "--beams", type=int, nargs="+", default=[1, 4], help="beam sizes for the test set"
-    )
+    options.add_argument("--beams", type=int, nargs="+", default=[1, 4], help="beam sizes for the test set")
     options.add_argument("--without", nargs="+", default=list(WITHOUT), choices=list(WITHOUT), metavar="NAME")
     chosen = options.parse_args()
     torch.set_num_threads(1)

@@ -14,7 +14,7 @@ curve     nanoGPT's CPU configuration for 2,000 iterations, then our `fast` reci
           context that do not overlap.
 ablation  The fast recipe again for the same time, each time with one ingredient as in nanoGPT or in a longer run.
 
-Results are appended to FOLDER/results.jsonl, one line per run, and not computed again; the tables are printed from there.
+Results are appended to FOLDER/results.jsonl, one line per run, and not computed again; the tables are made from there.
 """
 
 import argparse
