@@ -5,8 +5,8 @@
 All contenders train the same sizes (3+3 layers, d_model 256, d_ff 1024, vocabulary 8,000, dropout 0.1, label
 smoothing 0.1, AdamW) on the same synthetic ids: lengths are log-normal with a median of 17, ids follow Zipf's law. A
 batch has at most 4,096 tokens of the longer side. They take turns, one step each, pinned to one core, and are measured
-in CPU time. Rates are target tokens per second, without padding; the share of peak is relative to a large bfloat16 matrix
-product on this core, at 6 operations per parameter and token. Pellucid's step consists of the parts that
+in CPU time. Rates are target tokens per second, without padding; the share of peak is relative to a large bfloat16
+matrix product on this core, at 6 operations per parameter and token. Pellucid's step consists of the parts that
 `training/loop.py` uses, without guidance, averaging, reading and validation.
 """
 

@@ -204,7 +204,7 @@ def test_what_the_vocabulary_adds_is_refused_before_it_is_built(
     with pytest.raises(UserError, match="too large to train here") as caught:
         next(run)
     assert "model.d_model 32" in caught.value.where[0]
-    assert caught.value.where[0].endswith(", vocabulary 310")
+    assert re.search(r", vocabulary \d+$", caught.value.where[0])
 
 
 def test_a_folder_that_holds_a_model_is_refused(pairs_file: PairsFile, tmp_path: Path) -> None:
