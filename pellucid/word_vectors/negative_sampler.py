@@ -1,11 +1,11 @@
-"""Words drawn at random from a noise table, eight at a time.
+"""Negatives sampled from a noise table, eight at a time.
 
-A candidate's 64 random bits choose a group of the table, or its alias; then a member of the group, of those that are
-the desk's own in this round; then whether the candidate is taken. Nothing of it is a branch, so eight candidates go
-through in the lanes of a vector; those not taken are left out afterwards.
+The 64 random bits of a candidate choose a group of the table, or its alias; then a member of the group, among those
+that this worker may sample in this round; then whether the candidate is accepted. There are no branches, so eight
+candidates are processed in the lanes of a vector; rejected ones are removed afterwards.
 
 Source:
-    Vose 1991 for the alias; Steele et al. 2014 (splitmix64) for the bits.
+    Vose 1991 for the alias method; Steele et al. 2014 (splitmix64) for the bits.
 """
 
 from typing import Any, NamedTuple
@@ -20,22 +20,22 @@ from pellucid.kernels.simd import Builder, Int32, Int64, Value, constant, instru
 
 __all__ = ["BATCH", "NegativeSampler", "OutputRows", "choose_member", "output_row", "random_bits", "sample_rows"]
 
-BATCH = 64  # candidates drawn before those not taken are left out
-_AT_ONCE = 8
-_TRIES = 64  # times as many candidates as are wanted
+BATCH = 64  # candidates sampled before rejected ones are removed
+_WIDTH = 8
+_TRIES = 64  # maximum number of candidates per negative
 _LOW = 0xFFFFFFFF
 _STEP, _MIX, _MIX_AGAIN = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 _MEMBER, _CHOSEN, _KEYED = 0xD6E8FEB86659FD93, 0x9E3779B1, 0x2545F4914F6CDD1D
 
-_Longs = ir.VectorType(Int64, _AT_ONCE)
-_Flags = ir.VectorType(ir.IntType(1), _AT_ONCE)
+_Longs = ir.VectorType(Int64, _WIDTH)
+_Flags = ir.VectorType(ir.IntType(1), _WIDTH)
 
 
 class NegativeSampler(NamedTuple):
-    """What words are drawn by: the noise table, and which of its words are this desk's in this round.
+    """The noise table, and which of its words this worker may sample in this round.
 
-    A group is cut into sets of as many words as there are parties, and of each set every desk has another word; which
-    one is a matter of the round's key.
+    A group is split into sets of as many words as there are samplers; each worker may sample another word of each set,
+    depending on the key of the round.
     """
 
     entries: Any
@@ -47,7 +47,7 @@ class NegativeSampler(NamedTuple):
 
 
 class OutputRows(NamedTuple):
-    """Where output rows are: copies of them (address 0 for none) and those of the model."""
+    """Addresses of output rows: local copies (address 0 without copies) and the model."""
 
     slots: Any
     copies: Any
@@ -57,9 +57,9 @@ class OutputRows(NamedTuple):
 
 @kernel_using(simd)
 def sample_rows(rows: Any, count: Any, seed: Any, sampler: NegativeSampler, places: OutputRows) -> Any:
-    """Write the addresses of the output rows of `count` random words; `rows` has room for `BATCH` more.
+    """Sample `count` words and write the addresses of their output rows; `rows` has room for `BATCH` more.
 
-    They are the first of a sequence of candidates that are taken.
+    They are the first accepted ones of a sequence of candidates.
     """
     n_samplers, n_groups = uint64(sampler.n_samplers), len(sampler.entries)
     table = uint64(sampler.entries.ctypes.data), uint64(sampler.accept.ctypes.data), uint64(n_groups)
@@ -69,7 +69,7 @@ def sample_rows(rows: Any, count: Any, seed: Any, sampler: NegativeSampler, plac
     batch = uint64(rows.ctypes.data + 8 * count)
     drawn, candidate = 0, 0
     while drawn < count and candidate < _TRIES * (count + BATCH):
-        for first in range(0, BATCH, _AT_ONCE):
+        for first in range(0, BATCH, _WIDTH):
             _draw_candidates(
                 uint64(seed), uint64(candidate + first), table, own, output_rows, batch + uint64(8 * first)
             )
@@ -78,7 +78,7 @@ def sample_rows(rows: Any, count: Any, seed: Any, sampler: NegativeSampler, plac
             rows[drawn] = row
             drawn += 1 if row >= 0 else 0
         candidate += BATCH
-    # Hardly ever: words of one group whose counts are worlds apart. All groups but the last are full.
+    # Very rare: a group whose counts differ extremely. All groups except the last are full.
     for at in range(drawn, count):
         bits = random_bits(seed, candidate + at)
         rows[at] = output_row(choose_member(bits % uint64(max(1, n_groups - 1)), sampler, bits), places)
@@ -86,7 +86,7 @@ def sample_rows(rows: Any, count: Any, seed: Any, sampler: NegativeSampler, plac
 
 @kernel
 def random_bits(seed: Any, number: Any) -> Any:
-    """Return 64 random bits, different for every number, never 0 (splitmix64)."""
+    """Compute 64 random bits from a number, never 0 (splitmix64)."""
     state = uint64(seed) + uint64(_STEP) * (uint64(number) + uint64(1))
     state = (state ^ (state >> uint64(30))) * uint64(_MIX)
     state = (state ^ (state >> uint64(27))) * uint64(_MIX_AGAIN)
@@ -95,7 +95,7 @@ def random_bits(seed: Any, number: Any) -> Any:
 
 @kernel
 def choose_member(number: Any, sampler: NegativeSampler, bits: Any) -> Any:
-    """Return a random word of a group, of those that are this desk's in this round."""
+    """Choose a random word of a group among those that this worker may sample in this round."""
     sets, n_samplers = uint64(sampler.group // sampler.n_samplers), uint64(sampler.n_samplers)
     chosen = (((bits * uint64(_MEMBER)) >> uint64(32)) * sets) >> uint64(32)
     chosen += uint64(number) * sets
@@ -107,7 +107,7 @@ def choose_member(number: Any, sampler: NegativeSampler, bits: Any) -> Any:
 
 @kernel
 def output_row(word: Any, places: OutputRows) -> Any:
-    """Return the address of a word's output row: the desk's copy if there is one, else the model's."""
+    """Find the address of a word's output row: the local copy if there is one, else the model's."""
     if places.copies and places.slots[word] >= 0:
         return int64(places.copies + int64(places.slots[word]) * places.row_bytes)
     return int64(places.model + word * places.row_bytes)
@@ -117,14 +117,14 @@ def output_row(word: Any, places: OutputRows) -> Any:
 def _draw_candidates(
     typing_context: Any, seed: Any, first: Any, table: Any, own: Any, output_rows: Any, batch: Any
 ) -> Any:
-    """Write the rows of the candidates `first` to `first` + 7; −1 for those that are not taken.
+    """Write the rows of the candidates `first` to `first` + 7; −1 for rejected ones.
 
     Args:
         seed: candidate n has the random bits `random_bits(seed, n)`.
         table: addresses of a `Noise` table's arrays, and its number of groups.
-        own: sets a group, parties, key, desk; see `NegativeSampler`.
+        own: sets per group, samplers, key, worker; see `NegativeSampler`.
         output_rows: see `OutputRows`; of its slots, their address.
-        batch: address of 8 int64 to write to.
+        batch: address of 8 int64 to write.
     """
 
     def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
@@ -167,8 +167,8 @@ def _draw_candidates(
 
 
 def _bits(builder: Builder, seed: Value, first: Value) -> Value:
-    """Emit 64 random bits for each candidate; the same as `random_bits`."""
-    number = builder.add(first, ir.Constant(_Longs, list(range(1, _AT_ONCE + 1))))
+    """Emit 64 random bits for each candidate, the same as `random_bits`."""
+    number = builder.add(first, ir.Constant(_Longs, list(range(1, _WIDTH + 1))))
     state = builder.add(seed, builder.mul(number, _splat(_STEP)))
     state = builder.mul(builder.xor(state, builder.lshr(state, _splat(30))), _splat(_MIX))
     state = builder.mul(builder.xor(state, builder.lshr(state, _splat(27))), _splat(_MIX_AGAIN))
@@ -176,13 +176,13 @@ def _bits(builder: Builder, seed: Value, first: Value) -> Value:
 
 
 def _splat(number: int) -> Value:
-    return ir.Constant(_Longs, [number] * _AT_ONCE)
+    return ir.Constant(_Longs, [number] * _WIDTH)
 
 
 def _spread(builder: Builder, number: Value) -> Value:
     nothing = ir.Constant(_Longs, ir.Undefined)
     first = builder.insert_element(nothing, number, ir.Constant(Int32, 0))
-    return builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(Int32, _AT_ONCE), [0] * _AT_ONCE))
+    return builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(Int32, _WIDTH), [0] * _WIDTH))
 
 
 def _high(builder: Builder, numbers: Value) -> Value:
@@ -191,13 +191,13 @@ def _high(builder: Builder, numbers: Value) -> Value:
 
 
 def _gather(builder: Builder, address: Value, index: Value, kind: Any) -> Value:
-    """Emit the reading of a number at each index of an array."""
-    vector, size = ir.VectorType(kind, _AT_ONCE), kind.width // 8
-    pointers = ir.VectorType(kind.as_pointer(), _AT_ONCE)
+    """Emit a gather: the number at each index of an array."""
+    vector, size = ir.VectorType(kind, _WIDTH), kind.width // 8
+    pointers = ir.VectorType(kind.as_pointer(), _WIDTH)
     places = builder.add(_spread(builder, address), builder.mul(index, _splat(size)))
-    name = f"llvm.masked.gather.v{_AT_ONCE}i{kind.width}.v{_AT_ONCE}p0"
+    name = f"llvm.masked.gather.v{_WIDTH}i{kind.width}.v{_WIDTH}p0"
     read = cgutils.get_or_insert_function(
         builder.module, ir.FunctionType(vector, [pointers, Int32, _Flags, vector]), name
     )
-    everywhere, nothing = ir.Constant(_Flags, [1] * _AT_ONCE), ir.Constant(vector, [0] * _AT_ONCE)
+    everywhere, nothing = ir.Constant(_Flags, [1] * _WIDTH), ir.Constant(vector, [0] * _WIDTH)
     return builder.call(read, [builder.inttoptr(places, pointers), ir.Constant(Int32, size), everywhere, nothing])

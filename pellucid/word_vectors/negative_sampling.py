@@ -1,13 +1,13 @@
-"""Skip-gram and CBOW with negative sampling, over parts of the text: the loop that all the time goes into.
+"""Skip-gram and CBOW with negative sampling over shards of the text: the hot loop of training.
 
-Each word of a part is a centre; its window reaches a random 1 to `window` words that survived sub-sampling to each
-side. Skip-gram makes each context's input row tell the centre's output row from those of some negatives, words drawn
-at random for this window; CBOW makes the mean of the contexts' input rows do so.
+Each word of a shard is a centre; its window has a random size from 1 to `window` words on each side, after subsampling.
+In skip-gram each context's input row discriminates the centre's output row from those of some negatives, sampled for
+this window; in CBOW the mean of the contexts' input rows does.
 
 Source:
-    Mikolov et al. 2013 (Distributed Representations), eq. 4; Ji et al. 2016 (pWord2Vec) for negatives that are shared
-    by the contexts of a window, whose pairs all move by one gradient. Differs from source: a negative that is the
-    centre is drawn again; more than `TARGETS_AT_ONCE` targets move in blocks, one after another.
+    Mikolov et al. 2013 (Distributed Representations), eq. 4; Ji et al. 2016 (pWord2Vec) for negatives shared by the
+    contexts of a window, whose pairs are updated by one gradient. Differs from source: a negative that equals the
+    centre is sampled again; more than `TARGETS_AT_ONCE` targets are updated in blocks, one after another.
 """
 
 from functools import cache
@@ -38,32 +38,34 @@ from pellucid.word_vectors.updates import (
     update_pairs,
 )
 
-__all__ = ["negative_sampling"]
+__all__ = ["compile_negative_sampling"]
 
 _TRIES = 64
 
 
 @kernel_using(negative_sampler)
-def _another(true_row: Any, negatives: Any, count: Any, next_one: Any, state: Any, sampler: Any, places: Any) -> Any:
-    """Return an output row that is not the centre's, of those drawn from `next_one` on, and where to look next."""
+def _next_negative(
+    true_row: Any, negatives: Any, count: Any, next_one: Any, state: Any, sampler: Any, row_addresses: Any
+) -> Any:
+    """Find a negative other than the centre among those from `next_one` on, and where to look next."""
     for _ in range(_TRIES):
         row = negatives[next_one]
         next_one = next_one + 1 if next_one + 1 < count else 0
         if row != true_row:
             return row, next_one
     row, tries = true_row, 0
-    while row == true_row:  # nearly all of the text is one word: take one of the first two groups
+    while row == true_row:  # nearly all of the text is one word: use the first two groups
         word = choose_member(int64(tries & 1), sampler, random_bits(state, tries))
-        row = output_row(word, places)
+        row = output_row(word, row_addresses)
         tries += 1
     return row, next_one
 
 
 @kernel_using(simd, updates)
-def _set_apart(targets: Any, n_targets: Any, twice: Any, scratch: Any) -> Any:
-    """Put a copy in the place of each negative that was drawn before in this window: one row cannot stand twice."""
+def _separate_duplicates(targets: Any, n_targets: Any, duplicates: Any, scratch: Any) -> Any:
+    """Replace each repeated negative of a window with a copy, since a row must not be updated twice."""
     for k in range(1, n_targets):
-        if (twice >> k) & 1:
+        if (duplicates >> k) & 1:
             targets[n_targets + k] = targets[k]
             targets[k] = scratch[k].ctypes.data
             copy_row(targets[n_targets + k], targets[k], scratch.shape[1] // 16)
@@ -71,17 +73,17 @@ def _set_apart(targets: Any, n_targets: Any, twice: Any, scratch: Any) -> Any:
 
 
 @kernel_using(simd, updates)
-def _put_together(targets: Any, n_targets: Any, twice: Any, scratch: Any) -> Any:
-    """Move the rows of such negatives by what their copies have moved."""
+def _merge_duplicates(targets: Any, n_targets: Any, duplicates: Any, scratch: Any) -> Any:
+    """Add the movements of these copies to the rows of the negatives."""
     for k in range(1, n_targets):
-        if (twice >> k) & 1:
+        if (duplicates >> k) & 1:
             before = scratch[n_targets + k].ctypes.data
             add_movement(targets[n_targets + k], targets[k], before, float32(1), scratch.shape[1] // 16)
 
 
 @cache
-def negative_sampling(cbow: bool, negative: int, chunks: int) -> Any:
-    """Return the kernel that takes rounds on, for a model, a number of negatives, and rows of 16 · `chunks` numbers."""
+def compile_negative_sampling(cbow: bool, negative: int, chunks: int) -> Any:
+    """Compile the kernel that runs rounds, for a model, a number of negatives, and rows of 16 · `chunks` numbers."""
     row_bytes = 64 * chunks
     n_targets = negative + 1
     blocks = -(-n_targets // TARGETS_AT_ONCE)
@@ -100,9 +102,9 @@ def negative_sampling(cbow: bool, negative: int, chunks: int) -> Any:
         last_round: Any,
         thread: Any,
         threads: Any,
-        gathering: Any,
+        barrier_state: Any,
     ) -> Any:
-        """Take some rounds on as one of several threads, which all call this; each has every `threads`th desk."""
+        """Run some rounds as one of several threads, which all call this; each handles every `threads`th worker."""
         dynamic = plan.dynamic[0]
         n_workers, local_copies, group = (
             len(buffers.counts),
@@ -117,7 +119,7 @@ def negative_sampling(cbow: bool, negative: int, chunks: int) -> Any:
                 shard = number * n_workers + worker
                 gather_rows(text, inputs, outputs, buffers, worker, shard, window, plan.seed[0], local_copies)
             if local_copies:
-                wait_at_barrier(gathering, threads)
+                wait_at_barrier(barrier_state, threads)
             for worker in range(thread, n_workers, threads):
                 words, slots, scratch = buffers.words[worker], buffers.slots[worker], buffers.scratch[worker]
                 negatives, loss = buffers.negatives[worker], buffers.loss[worker].ctypes.data
@@ -133,11 +135,11 @@ def negative_sampling(cbow: bool, negative: int, chunks: int) -> Any:
                 kept = buffers.segments[worker, buffers.counts[worker, 0] - 1, 2] if buffers.counts[worker, 0] else 0
                 seed, state = state, next_state(state)
                 sampler = NegativeSampler(entries, accept, group, n_samplers, key, worker if local_copies else 0)
-                places = OutputRows(slots, output_rows if local_copies else 0, model_rows, row_bytes)
+                row_addresses = OutputRows(slots, output_rows if local_copies else 0, model_rows, row_bytes)
                 for at in range(kept):
                     contexts[at] = input_rows + int64(words[at]) * row_bytes
-                n_drawn = (kept + 1) * negative
-                sample_rows(negatives, n_drawn, seed, sampler, places)
+                n_sampled = (kept + 1) * negative
+                sample_rows(negatives, n_sampled, seed, sampler, row_addresses)
                 at_row, next_one = 0, 0
                 for segment in range(buffers.counts[worker, 0]):
                     end = buffers.segments[worker, segment, 2]
@@ -147,7 +149,8 @@ def negative_sampling(cbow: bool, negative: int, chunks: int) -> Any:
                         if dynamic:
                             reach -= int64(((state >> uint64(48)) * uint64(window)) >> uint64(16))
                         first, last = max(begin, centre - reach), min(end, centre + reach + 1)
-                        # The window is a piece of the list: the first context takes the place of the centre meanwhile.
+                        # The window is a slice of the list: meanwhile the first context takes the position of the
+                        # centre.
                         centre_row, contexts[centre] = contexts[centre], contexts[first]
                         rows, n = context_list + 8 * (first + 1), last - first - 1
                         if centre + window + 1 < end:
@@ -159,12 +162,14 @@ def negative_sampling(cbow: bool, negative: int, chunks: int) -> Any:
                             row = negatives[at_row + k - 1]
                             prefetch_row(negatives[at_row + negative + k - 1], chunks)
                             if row == targets[0]:
-                                row, next_one = _another(row, negatives, n_drawn, next_one, state, sampler, places)
+                                row, next_one = _next_negative(
+                                    row, negatives, n_sampled, next_one, state, sampler, row_addresses
+                                )
                             targets[k] = row
-                        twice = find_duplicates(n_targets, target_list)
+                        duplicates = find_duplicates(n_targets, target_list)
                         at_row += negative
-                        if twice:
-                            _set_apart(targets, n_targets, twice, scratch)
+                        if duplicates:
+                            _separate_duplicates(targets, n_targets, duplicates, scratch)
                         others = target_list
                         weight, back = weights[0] / n + weights[1], weights[2] / n + weights[3]
                         if cbow:
@@ -177,15 +182,15 @@ def negative_sampling(cbow: bool, negative: int, chunks: int) -> Any:
                             for block in range(blocks - 1):
                                 others = target_list + 8 * (first_block + block * TARGETS_AT_ONCE)
                                 update_pairs(TARGETS_AT_ONCE, 0, chunks, rows, n, others, rate, errors, loss)
-                        if twice:
-                            _put_together(targets, n_targets, twice, scratch)
+                        if duplicates:
+                            _merge_duplicates(targets, n_targets, duplicates, scratch)
                         contexts[centre] = centre_row
                         predictions += 1 if cbow else n
                     begin = end
                 buffers.counts[worker, 2] += predictions
             if local_copies:
-                wait_at_barrier(gathering, threads)
+                wait_at_barrier(barrier_state, threads)
                 reduce_rows(inputs, outputs, buffers, thread, threads, plan.damping[number])
-                wait_at_barrier(gathering, threads)
+                wait_at_barrier(barrier_state, threads)
 
     return run_rounds

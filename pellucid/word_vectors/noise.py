@@ -1,10 +1,10 @@
-"""Which words are drawn as false targets, and how one is drawn in constant time from a table that stays in the cache.
+"""Noise distribution of negatives, as a table that fits in the cache and is sampled in constant time.
 
-A word of count c is drawn with a probability in proportion to c^exponent. Words are drawn in two steps: a *group* of
-neighbours in the order of frequency, by Vose's alias method, and one of its members, all being alike, which is taken
-with probability c^exponent / (the largest of the group), else the drawing starts anew. So the table has an entry a
-group and not a word, and those who draw at the same time can be given different members of each group, which makes
-them draw different words (`parts.py`).
+A word of count c is sampled with probability proportional to c^exponent, in two steps: first a *group* of words
+adjacent in frequency, by Vose's alias method; then one of its members, uniformly, which is accepted with probability
+c^exponent / (the largest of the group), otherwise the sampling is repeated. So the table has one entry per group rather
+than per word, and workers that sample in parallel can be given different members of each group, so that they sample
+different words (`shards.py`).
 
 Source:
     Mikolov et al. 2013 (Distributed Representations), sec. 2.2, for the exponent 3/4; Vose 1991.
@@ -21,11 +21,11 @@ _WHOLE = 2.0**32
 
 
 class NoiseTable(NamedTuple):
-    """A table to draw words from; all probabilities in units of 2⁻³².
+    """A table to sample words from; all probabilities are in units of 2⁻³².
 
     Attributes:
-        entries: uint32 [groups 2], the threshold below which the group itself is drawn, and its alias otherwise.
-        accept: uint32 [groups · size], up to which a member is taken; 0 where there is no such word.
+        entries: uint32 [groups 2], the threshold below which the group itself is chosen, and its alias otherwise.
+        accept: uint32 [groups · size], the acceptance threshold of each member; 0 for padding.
     """
 
     entries: NDArray[numpy.uint32]
@@ -33,12 +33,12 @@ class NoiseTable(NamedTuple):
 
 
 def build_noise_table(counts: ArrayLike, exponent: float, size: int) -> NoiseTable:
-    """Return the table for words of these counts, in groups of `size`.
+    """Build the table for words with these counts, in groups of `size`.
 
     Args:
-        counts: [vocab_size]; words of count 0 are not drawn.
-        exponent: 0.75 in the paper; 1 draws words as often as they occur, 0 all alike.
-        size: members of a group.
+        counts: [vocab_size]; words with count 0 are never sampled.
+        exponent: 0.75 in the paper; 1 samples words in proportion to their counts, 0 uniformly.
+        size: number of words per group.
     """
     given = numpy.asarray(counts, numpy.float64)
     weights = numpy.where(given > 0, numpy.maximum(given, 1) ** exponent, 0)
@@ -53,7 +53,7 @@ def build_noise_table(counts: ArrayLike, exponent: float, size: int) -> NoiseTab
 
 
 def _alias(probabilities: NDArray[numpy.float64]) -> tuple[NDArray[numpy.uint32], NDArray[numpy.int32]]:
-    """Return a threshold and an alias for each entry: drawn evenly, they give the probabilities."""
+    """Compute a threshold and an alias for each entry; sampled uniformly, they give the probabilities."""
     n = len(probabilities)
     scaled = (probabilities * n).tolist()
     threshold, alias = [1.0] * n, list(range(n))

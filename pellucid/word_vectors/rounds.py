@@ -1,8 +1,8 @@
 """Rounds of training, shared between threads.
 
-A round is a part of the text on each desk. In a deterministic training the threads meet between laying out, training
-and merging (`parts.py`), and the number of desks is a setting; with `fast` there are as many desks as threads, and one
-alone changes the model in place.
+A round is one shard of the text per worker. In deterministic training the threads meet at a barrier between gathering,
+training and reducing (`shards.py`), and the number of workers is a setting; with `fast` there are as many workers as
+threads, and a single one updates the model in place.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pellucid.randomness import derive_seed
 from pellucid.word_vectors.config import VectorsConfig
 from pellucid.word_vectors.encoded_text import EncodedText
 from pellucid.word_vectors.huffman import build_huffman_tree
-from pellucid.word_vectors.negative_sampling import negative_sampling
+from pellucid.word_vectors.negative_sampling import compile_negative_sampling
 from pellucid.word_vectors.noise import build_noise_table
 from pellucid.word_vectors.shards import EpochPlan, ShardedText, allocate_buffers, split_into_shards
 from pellucid.word_vectors.softmax import run_softmax_rounds
@@ -34,22 +34,22 @@ __all__ = ["Matrices", "RoundResult", "RoundRunner", "cbow_weights", "loss_of"]
 Floats = NDArray[numpy.float64]
 
 DEFAULT_WORKERS = 4
-_SMALL_VOCABULARY = 2000  # below it desks would have too few words of their own to draw
-_SMALL_TEXT = 200_000  # words; below it one desk is fast enough, and plain gradient descent
-_MIN_WORDS_PER_WORKER = 16  # the fewest that a desk may have to draw negatives from in a round
+_SMALL_VOCABULARY = 2000  # below this, workers would have too few words of their own to sample
+_SMALL_TEXT = 200_000  # words; below this, one worker is fast enough, and plain gradient descent
+_MIN_WORDS_PER_WORKER = 16  # to sample negatives from in a round
 _SHARD_WORDS, _MIN_SHARD_WORDS = 400, 100
 _IN_PLACE_SHARD_WORDS = 2000
-_GROUP = 4  # at least so many words share an entry of the noise table, so that more of it stays in the cache
-_MOST_WORDS_OF_FULL_SOFTMAX = 50_000
-_SETTLING = 1.0  # how far of its way a row goes in an occurrence of its word, divided by the learning rate
+_GROUP = 4  # words that share an entry of the noise table, at least, so that more of it fits in the cache
+_MAX_WORDS_OF_FULL_SOFTMAX = 50_000
+_DAMPING = 1.0  # the share of its way a row moves per occurrence of its word, divided by the learning rate
 
 
 RateAt = Callable[[Floats], Floats]
-"""Learning rates by the progress of the whole training, 0 to 1."""
+"""Maps training progress, 0 to 1, to learning rates."""
 
 
 class RoundResult(NamedTuple):
-    """What some rounds came to: summed loss in nats, predictions it is the loss of, and words read."""
+    """The result of some rounds: summed loss in nats, number of predictions, and number of words read."""
 
     loss: float
     predictions: int
@@ -57,33 +57,33 @@ class RoundResult(NamedTuple):
 
 
 class Matrices(NamedTuple):
-    """The two matrices, float32 [rows, d filled up to a multiple of 16], rows beginning on a multiple of 64 bytes.
+    """Input and output vectors, float32 [rows, d padded to a multiple of 16], each row aligned to 64 bytes.
 
-    `outputs` has a row a word, or, for hierarchical softmax, a row for each inner node of the tree.
+    `outputs` has one row per word, or, for hierarchical softmax, one per inner node of the tree.
     """
 
     inputs: NDArray[numpy.float32]
     outputs: NDArray[numpy.float32]
 
     def unpadded(self, dim: int) -> tuple[NDArray[numpy.float32], NDArray[numpy.float32]]:
-        """Return copies without the filling."""
+        """Copy both without the padding."""
         return self.inputs[:, :dim].copy(), self.outputs[:, :dim].copy()
 
     def finite(self) -> bool:
-        """Tell whether the most frequent words' rows are all finite: what goes wrong goes wrong there first."""
+        """Whether the rows of the most frequent words are finite; a diverging training shows there first."""
         return bool(numpy.isfinite(self.inputs[:100]).all() and numpy.isfinite(self.outputs[:100]).all())
 
 
 class RoundRunner:
-    """A training's model, and what takes it on by rounds.
+    """The matrices of a training, and the rounds that update them.
 
-    Negative sampling is deterministic at any number of threads; the two softmaxes are so by taking one.
+    Negative sampling is deterministic for any number of threads; the two softmaxes use a single thread.
 
     Args:
-        threads: wanted; no more than there are desks are used.
+        threads: maximum number of threads; at most one per worker is used.
 
     Raises:
-        UserError: for a full softmax over too many words, or a model too large for the memory.
+        UserError: for a full softmax over too many words, or too little memory.
     """
 
     def __init__(self, text: EncodedText, config: VectorsConfig, threads: int) -> None:
@@ -91,8 +91,8 @@ class RoundRunner:
         vocab_size, words = len(text.words), len(text.ids.ids)
         sampled = config.objective == "negative-sampling"
         small = vocab_size < _SMALL_VOCABULARY or words < _SMALL_TEXT
-        asked = threads if config.fast else config.workers or (1 if small else DEFAULT_WORKERS)
-        n_workers = min(asked, max(1, vocab_size // _MIN_WORDS_PER_WORKER)) if sampled else 1
+        requested = threads if config.fast else config.workers or (1 if small else DEFAULT_WORKERS)
+        n_workers = min(requested, max(1, vocab_size // _MIN_WORDS_PER_WORKER)) if sampled else 1
         self.local_copies = n_workers > 1
         in_place = config.fast and not self.local_copies
         borders = split_into_shards(text.ids.ends, config.shard_words or _choose_shard_words(words, in_place))
@@ -107,7 +107,7 @@ class RoundRunner:
                 f"not enough memory for two matrices of {vocab_size:,} words by {config.dim:,} dimensions "
                 f"({8 * vocab_size * config.dim / 1e9:,.1f} GB)",
                 where="dim",
-                hint="Lower dim, raise min_count, or give max_vocab.",
+                hint="Lower dim, raise min_count, or set max_vocab.",
             ) from error
         self._targets: NamedTuple
         self._run: Any
@@ -115,18 +115,21 @@ class RoundRunner:
             n_samplers = n_workers if self.local_copies else 1
             group = n_samplers if small else n_samplers * -(-_GROUP // n_samplers)
             self._targets = build_noise_table(text.counts, config.noise_exponent, group)
-            self._run = negative_sampling(config.model == "cbow", config.negative, self.matrices.inputs.shape[1] // 16)
+            self._run = compile_negative_sampling(
+                config.model == "cbow", config.negative, self.matrices.inputs.shape[1] // 16
+            )
         else:
-            if config.objective == "full-softmax" and vocab_size > _MOST_WORDS_OF_FULL_SOFTMAX:
+            if config.objective == "full-softmax" and vocab_size > _MAX_WORDS_OF_FULL_SOFTMAX:
                 raise UserError(
-                    f"a full softmax over {vocab_size:,} words takes too long",
-                    hint=f"Up to {_MOST_WORDS_OF_FULL_SOFTMAX:,} words it works: give max_vocab, or take "
-                    "negative-sampling or hierarchical-softmax.",
+                    f"a full softmax over {vocab_size:,} words would take too long",
+                    where="objective",
+                    hint=f"Set max_vocab to at most {_MAX_WORDS_OF_FULL_SOFTMAX:,}, or use negative-sampling or "
+                    "hierarchical-softmax.",
                 )
             self._targets = build_huffman_tree(text.counts)
             self._run = run_softmax_rounds
         try:
-            self.workers = allocate_buffers(
+            self.buffers = allocate_buffers(
                 n_workers,
                 int(numpy.diff(borders).max()) + 2 * config.window,
                 vocab_size,
@@ -142,12 +145,12 @@ class RoundRunner:
                 hint="Lower shard_words, workers or dim.",
             ) from error
         self._pool: ThreadPoolExecutor | None = None
-        self._gathering = create_barrier()
-        self._planned: tuple[int, EpochPlan] | None = None
+        self._barrier = create_barrier()
+        self._plan_of_epoch: tuple[int, EpochPlan] | None = None
 
     @contextmanager
     def started(self) -> Iterator[RoundRunner]:
-        """Keep threads ready."""
+        """Keep a thread pool alive."""
         if self.threads == 1:
             yield self
             return
@@ -159,32 +162,32 @@ class RoundRunner:
 
     def run(self, epoch: int, first: int, last: int, rate_at: RateAt) -> RoundResult:
         """Run rounds `first` to `last` (exclusive) of an epoch."""
-        if self._planned is None or self._planned[0] != epoch:
-            self._planned = (epoch, self._plan(epoch, rate_at))
-        plan = self._planned[1]
-        self.workers.counts[:, 2:4], self.workers.summed_loss[:] = 0, 0
-        self.workers.loss[:, :16], self.workers.loss[:, 16:32] = 1, 0
+        if self._plan_of_epoch is None or self._plan_of_epoch[0] != epoch:
+            self._plan_of_epoch = (epoch, self._plan(epoch, rate_at))
+        plan = self._plan_of_epoch[1]
+        self.buffers.counts[:, 2:4], self.buffers.summed_loss[:] = 0, 0
+        self.buffers.loss[:, :16], self.buffers.loss[:, 16:32] = 1, 0
         if self._pool is None:
             self._work(plan, first, last, 0)
         else:
             self._work_together(plan, first, last)
-        loss = sum(loss_of(of_worker) for of_worker in self.workers.loss) + float(self.workers.summed_loss.sum())
-        return RoundResult(loss, int(self.workers.counts[:, 2].sum()), int(self.workers.counts[:, 3].sum()))
+        loss = sum(loss_of(of_worker) for of_worker in self.buffers.loss) + float(self.buffers.summed_loss.sum())
+        return RoundResult(loss, int(self.buffers.counts[:, 2].sum()), int(self.buffers.counts[:, 3].sum()))
 
     def _work_together(self, plan: EpochPlan, first: int, last: int) -> None:
-        """Do some rounds by all threads, which begin only when each of them is there: they wait for one another."""
+        """Run some rounds on all threads, which start only once all exist, since they wait for each other."""
         assert self._pool is not None
-        begin, given_up = Event(), Event()
+        begin, cancelled = Event(), Event()
 
         def work(thread: int) -> None:
             begin.wait()
-            if not given_up.is_set():
+            if not cancelled.is_set():
                 self._work(plan, first, last, thread)
 
         try:
             jobs = [self._pool.submit(work, thread) for thread in range(self.threads)]
         except BaseException:
-            given_up.set()
+            cancelled.set()
             raise
         finally:
             begin.set()
@@ -192,25 +195,25 @@ class RoundRunner:
             job.result()
 
     def _work(self, plan: EpochPlan, first: int, last: int, thread: int) -> None:
-        """Do a thread's share of some rounds."""
+        """Run a thread's share of some rounds."""
         self._run(
             self.text,
             *self.matrices,
             self._targets,
-            self.workers,
+            self.buffers,
             plan,
             self.config.window,
             first,
             last,
             thread,
             self.threads,
-            self._gathering,
+            self._barrier,
         )
 
     def _plan(self, epoch: int, rate_at: RateAt) -> EpochPlan:
-        """Return what the rounds of an epoch need; nothing of it depends on threads."""
+        """Build the plan of an epoch, which does not depend on the number of threads."""
         borders = self.text.borders
-        begin = borders[numpy.minimum(numpy.arange(self.rounds) * len(self.workers.counts), len(borders) - 1)]
+        begin = borders[numpy.minimum(numpy.arange(self.rounds) * len(self.buffers.counts), len(borders) - 1)]
         progress = (epoch + begin / borders[-1]) / self.config.epochs
         rates = rate_at(progress).astype(numpy.float32)
         keys = numpy.random.Generator(numpy.random.PCG64(derive_seed(self.config.seed, "rounds", epoch)))
@@ -218,7 +221,7 @@ class RoundRunner:
             seed=numpy.array([derive_seed(self.config.seed, "parts", epoch)], numpy.uint64),
             keys=keys.integers(0, 2**63, self.rounds).astype(numpy.uint64),
             rates=rates,
-            damping=(_SETTLING * rates).astype(numpy.float32),
+            damping=(_DAMPING * rates).astype(numpy.float32),
             dynamic=numpy.array([self.config.dynamic_window]),
             cbow=numpy.array([self.config.model == "cbow"]),
             full=numpy.array([self.config.objective == "full-softmax"]),
@@ -228,19 +231,19 @@ class RoundRunner:
 
 
 def cbow_weights(config: VectorsConfig) -> NDArray[numpy.float32]:
-    """Return how much of its context's sum h is, and of h's gradient each context moves, as (1/n, 1) coefficients."""
+    """Compute CBOW's coefficients of 1/n and 1: for the context sum in h, and for h's gradient in the contexts."""
     back = [0, 1] if config.cbow_sum or config.cbow_gradient == "classic" else [1, 0]
     return numpy.array([*([0, 1] if config.cbow_sum else [1, 0]), *back], numpy.float32)
 
 
 def loss_of(product: NDArray[numpy.float32]) -> float:
-    """Return −log Π p of a desk, nats; see `updates.py`."""
+    """Compute −log Π p of a worker, in nats; see `updates.py`."""
     mantissas, exponents = product[:16].astype(numpy.float64), product[16:32].view(numpy.int32)
     return float(-numpy.log(mantissas).sum() - numpy.log(2) * exponents.sum(dtype=numpy.int64))
 
 
 def _choose_shard_words(words: int, in_place: bool) -> int:
-    """Return how many words a part has: few where there are few, so that rounds are many."""
+    """Choose the shard size: small for a small text, so that there are many rounds."""
     if in_place:
         return max(_MIN_SHARD_WORDS, min(_IN_PLACE_SHARD_WORDS, words // 500))
     return max(_MIN_SHARD_WORDS, min(_SHARD_WORDS, words // 4000))

@@ -1,19 +1,19 @@
-"""The text in parts, and how parts trained at the same time add up to one model, whatever the number of threads.
+"""The text in shards, and how shards trained in parallel update one model, whatever the number of threads.
 
-An epoch is cut into parts of some hundred words; a *round* trains as many as there are desks, side by side. Before
-it, every part is laid out: its words are sub-sampled, and the rows of its words are copied to its desk (`gather_rows`).
-Then each part is trained by itself (`negative_sampling.py`): it changes its own copies, and of the rows of words that
-it draws as false targets those that it alone may draw in this round (`noise.py`). So no part sees what another does
-meanwhile. At the end of the round the copies are put together, the parts in their order (`reduce_rows`). Threads share
-these three pieces of work between them, and what comes out does not depend on how many they are: same seed, same
-bits.
+An epoch is split into shards of a few hundred words; a *round* trains one shard per worker, in parallel. First each
+worker gathers: it subsamples the words of its shard and copies their rows to its buffers (`gather_rows`). Then it
+    trains
+the shard (`negative_sampling.py`): it updates its own copies, and of the rows of negatives those that only it may
+sample in this round (`noise.py`). So no worker sees what another does in the meantime. At the end of the round the
+copies are reduced, in the order of the shards (`reduce_rows`). Threads share these three steps, and the result does not
+depend on their number: same seed, same bits.
 
-With `local_copies` off the rows of the model are changed in place, which is a little faster: one part at a time, that
+With `local_copies` off the rows of the model are updated in place, which is a little faster: one shard at a time, that
 is plain stochastic gradient descent.
 
-A row that several parts have copied moves by the sum of their movements, but for a frequent word, whose row each of
-them may already have moved nearly to where it belongs; the sum would go m times as far. If a row's movement in n
-updates is taken to be the fraction 1 − (1−a)ⁿ of its way, the sum is scaled by (1 − (1−a)^Σn) / Σ(1 − (1−a)ⁿ).
+A row copied by several workers moves by the sum of their movements, except for frequent words: each worker may already
+have moved such a row nearly to where it belongs, and the sum would move it m times as far. If n updates move a row by
+the share 1 − (1−a)ⁿ of its way, the sum is damped by (1 − (1−a)^Σn) / Σ(1 − (1−a)ⁿ).
 """
 
 import math
@@ -41,18 +41,18 @@ __all__ = [
     "split_into_shards",
 ]
 
-_AHEAD = 4  # words whose rows are on their way
-_FEW = 32  # occurrences in a part, for which a row's settling is looked up
+_AHEAD = 4  # words to prefetch
+_FEW = 32  # occurrences in a shard up to which the damping is tabulated
 
 
 class ShardedText(NamedTuple):
-    """What is read.
+    """The encoded text and its shards.
 
     Attributes:
-        ids: int32, all sentences one after another.
+        ids: int32, all sentences concatenated.
         ends: int64, where each sentence ends.
-        borders: int64 [parts + 1], where parts begin and end.
-        keep: uint32 [vocab_size], of how many 2⁻³² of its places a word is kept when words are sub-sampled.
+        borders: int64 [shards + 1], where shards begin and end.
+        keep: uint32 [vocab_size], probability of keeping each occurrence of a word, in units of 2⁻³².
     """
 
     ids: NDArray[numpy.int32]
@@ -62,27 +62,27 @@ class ShardedText(NamedTuple):
 
 
 class WorkerBuffers(NamedTuple):
-    """What parts are trained on, one a desk: all arrays begin with an axis for the desks.
+    """The buffers of all workers: the first axis of each array is the worker.
 
     Attributes:
-        words: int32 [words], those that are kept: places of copies, or rows of the model where nothing is copied.
-        pieces: int64 [pieces, 3], of a piece of text that windows do not leave: the first of `words` and the last that
-            is a centre (exclusive), and its end. It begins where the one before ends.
-        counts: int64 [4]: pieces, copies, predictions trained so far, words read so far.
+        words: int32 [words], the words that are kept: indices of copies, or rows of the model without local copies.
+        segments: int64 [segments, 3], stretches of text that windows do not cross: the first and the last centre
+            (exclusive) in `words`, and the end. A segment begins where the previous one ends.
+        counts: int64 [4]: segments, copies, predictions so far, words read so far.
         state: uint64 [1], of the random generator.
-        slots: int32 [vocab_size], where a word's copies lie; −1 for nowhere.
+        slots: int32 [vocab_size], the index of a word's copies; −1 for none.
         owners: int32 [copies], the words of the copies.
-        occurrences: int32 [copies], how often each stands in `words`.
+        occurrences: int32 [copies], occurrences of each in `words`.
         inputs, outputs: float32 [copies, width], the copies.
-        outputs_before: float32 [copies, width], output rows as they were; in the model they may change meanwhile.
+        outputs_before: float32 [copies, width], output rows before the round; in the model they may change meanwhile.
         contexts: int64 [words], addresses of the words' input rows.
         targets: int64, addresses of a window's output rows.
-        drawn: int64, addresses of all false targets of the part, those of a window one after another, and room for a
-            batch of candidates.
+        negatives: int64, addresses of all negatives of the shard, window by window, with room for a batch of
+            candidates.
         errors: float32, see `updates.update_pairs`.
-        spare: float32 [2 (negative + 1), width], rows to work with.
+        scratch: float32 [2 (negative + 1), width], temporary rows.
         loss: float32 [32], see `updates.py`.
-        nats: float64 [1], the loss where it is summed up as it is (`softmax.py`).
+        summed_loss: float64 [1], the loss where it is summed directly (`softmax.py`).
     """
 
     words: NDArray[numpy.int32]
@@ -105,17 +105,17 @@ class WorkerBuffers(NamedTuple):
 
 
 class EpochPlan(NamedTuple):
-    """What an epoch's rounds need to know.
+    """The parameters of an epoch's rounds.
 
     Attributes:
         seed: uint64 [1], of the epoch.
-        keys: uint64 [rounds], what tells the rounds' random choices apart.
+        keys: uint64 [rounds], distinguish the rounds' random choices.
         rates: float32 [rounds], learning rates.
-        settling: float32 [rounds], see `shards.reduce_rows`.
-        dynamic: bool [1], whether a window's reach is drawn.
+        damping: float32 [rounds], see `reduce_rows`.
+        dynamic: bool [1], whether window sizes are sampled.
         cbow: bool [1], whether the model is CBOW.
-        full: bool [1], whether the softmax is the full one and not a path in a tree.
-        copying: bool [1], whether a part's rows are copies on its desk, or those of the model.
+        full: bool [1], whether the softmax is full and not hierarchical.
+        local_copies: bool [1], whether workers update copies of the rows, or the rows of the model.
         weights: float32 [4], of CBOW: h = (w₀ / n + w₁) · Σ inputs, and inputs move by w₂ / n + w₃ times h's gradient.
     """
 
@@ -133,7 +133,7 @@ class EpochPlan(NamedTuple):
 def allocate_buffers(
     number: int, longest: int, vocab_size: int, dim: int, *, window: int, negative: int, local_copies: bool
 ) -> WorkerBuffers:
-    """Return desks for parts of at most `longest` words, margins included."""
+    """Allocate buffers for shards of at most `longest` words, margins included."""
     copies = min(longest, vocab_size) if local_copies else 0
     loss = aligned_zeros(number, 32)
     loss[:, :16] = 1
@@ -159,9 +159,9 @@ def allocate_buffers(
 
 
 def split_into_shards(ends: NDArray[numpy.int64], shard_words: int) -> NDArray[numpy.int64]:
-    """Return where parts begin and end: at the ends of sentences, every `shard_words` words or up to twice as many.
+    """Compute the borders of shards: at sentence ends, every `shard_words` words or up to twice as many.
 
-    Only a sentence that goes on for longer is cut, and at a cut windows see the words beyond it.
+    Only longer sentences are split, and windows still see the words beyond the split.
     """
     total = int(ends[-1]) if len(ends) else 0
     wanted = numpy.arange(shard_words, total, shard_words)
@@ -172,7 +172,7 @@ def split_into_shards(ends: NDArray[numpy.int64], shard_words: int) -> NDArray[n
 
 @kernel
 def next_state(state: Any) -> Any:
-    """Return the next state of a random generator (xorshift64)."""
+    """Advance the state of a random generator (xorshift64)."""
     state ^= state << uint64(13)
     state ^= state >> uint64(7)
     state ^= state << uint64(17)
@@ -191,10 +191,10 @@ def gather_rows(
     seed: Any,
     local_copies: Any,
 ) -> Any:
-    """Put a part's words on a desk, sub-sampled, and copies of their rows; nothing if there is no such part.
+    """Subsample a shard's words into a worker's buffers and copy their rows; nothing if there is no such shard.
 
-    Each word is kept with the probability that `text.keep` gives. A cut sentence keeps its margins: up to `window`
-    words of text beyond each cut are there to be contexts, but are no centres.
+    Each occurrence is kept with the probability in `text.keep`. A split sentence keeps margins: up to `window` words
+    beyond each split are contexts, but not centres.
     """
     words, slots, owners = buffers.words[worker], buffers.slots[worker], buffers.owners[worker]
     counts, segments, occurrences = buffers.counts[worker], buffers.segments[worker], buffers.occurrences[worker]
@@ -256,16 +256,16 @@ def gather_rows(
 
 @kernel_using(simd, updates)
 def reduce_rows(inputs: Any, outputs: Any, buffers: Any, first: Any, step: Any, damping: Any) -> Any:
-    """Move the model's rows by what the desks' copies of them have moved; of all words those with word % step = first.
+    """Move the model's rows by the movements of the workers' copies, for the words with word % step = first.
 
     Args:
-        settling: a, how far of its way a row goes in one occurrence of its word.
+        damping: a, the share of its way that a row moves per occurrence of its word.
     """
     n_workers = len(buffers.slots)
     chunks, row_bytes = inputs.shape[1] // 16, 4 * inputs.shape[1]
     input_rows, output_rows = inputs.ctypes.data, outputs.ctypes.data
     holders, places = numpy.empty(n_workers, numpy.int64), numpy.empty(n_workers, numpy.int64)
-    settled = 1 - numpy.exp(-damping * numpy.arange(_FEW))
+    moved = 1 - numpy.exp(-damping * numpy.arange(_FEW))
     scratch = buffers.scratch[first].ctypes.data
     for worker in range(n_workers):
         for slot in range(buffers.counts[worker, 1]):
@@ -276,9 +276,9 @@ def reduce_rows(inputs: Any, outputs: Any, buffers: Any, first: Any, step: Any, 
                     prefetch_row(output_rows + coming * row_bytes, chunks)
             word = int64(buffers.owners[worker, slot])
             own = step == 1 or word % step == first
-            if not own or buffers.slots[worker, word] < 0:  # another thread's, or done at an earlier desk
+            if not own or buffers.slots[worker, word] < 0:  # another thread's, or done with an earlier worker
                 continue
-            found, together, apart = 0, int64(0), 0.0
+            found, total, summed = 0, int64(0), 0.0
             for other in range(worker, n_workers):
                 place = buffers.slots[other, word]
                 if place >= 0:
@@ -286,12 +286,12 @@ def reduce_rows(inputs: Any, outputs: Any, buffers: Any, first: Any, step: Any, 
                     holders[found], places[found] = other, place
                     found += 1
                     occurrences = int64(buffers.occurrences[other, place])
-                    together += occurrences
-                    apart += settled[occurrences] if occurrences < _FEW else 1 - math.exp(-damping * occurrences)
+                    total += occurrences
+                    summed += moved[occurrences] if occurrences < _FEW else 1 - math.exp(-damping * occurrences)
             scale = numpy.float32(1)
-            if found > 1 and apart > 0:
-                after_all = settled[together] if together < _FEW else 1 - math.exp(-damping * together)
-                scale = numpy.float32(after_all / apart)
+            if found > 1 and summed > 0:
+                together = moved[total] if total < _FEW else 1 - math.exp(-damping * total)
+                scale = numpy.float32(together / summed)
             input_row, output_row = input_rows + word * row_bytes, output_rows + word * row_bytes
             copy_row(input_row, scratch, chunks)
             for at in range(found):

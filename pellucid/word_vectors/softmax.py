@@ -1,8 +1,8 @@
-"""Skip-gram and CBOW with a softmax over all words: exact, or by a path in a Huffman tree.
+"""Skip-gram and CBOW with a softmax over all words: full, or hierarchical (a path in a Huffman tree).
 
-Both cost more than negative sampling, and say exactly how probable a word is. The full softmax takes time in proportion
-to the vocabulary: it is for small ones, and for looking at (`demo/micro_world.py`). Plain loops; every step is the
-gradient of −log p(target | h), where h is an input row (skip-gram) or the mean or sum of some (CBOW).
+Both cost more than negative sampling, and give exact probabilities. The time of the full softmax grows with the
+vocabulary: it is for small vocabularies and for demonstrations (`demo/micro_world.py`). Plain loops; each step follows
+the gradient of −log p(target | h), where h is an input row (skip-gram) or the mean or sum of some (CBOW).
 """
 
 import math
@@ -21,10 +21,10 @@ __all__ = ["full_softmax_step", "hierarchical_softmax_step", "run_softmax_rounds
 
 @kernel
 def full_softmax_step(h: Any, outputs: Any, target: Any, rate: Any, change: Any, probabilities: Any) -> Any:
-    """Move output rows by the gradient of −log softmax(outputs · h)[target]; return that loss.
+    """Update output rows by the gradient of −log softmax(outputs · h)[target] and compute that loss.
 
-    p = softmax(outputs h); outputs −= rate · (p − onehot) hᵀ, and change = outputsᵀ (onehot − p), which is what h
-    should rise by, of the outputs as they were.
+    p = softmax(outputs h); outputs −= rate · (p − onehot) hᵀ, and change = outputsᵀ (onehot − p), the update of h
+    computed before that of the outputs.
 
     Args:
         h: [d].
@@ -58,9 +58,9 @@ def full_softmax_step(h: Any, outputs: Any, target: Any, rate: Any, change: Any,
 
 @kernel
 def hierarchical_softmax_step(h: Any, outputs: Any, tree: Any, target: Any, rate: Any, change: Any) -> Any:
-    """Move the rows of a word's path by the gradient of −log p(target | h); return that loss.
+    """Update the rows on a word's path by the gradient of −log p(target | h) and compute that loss.
 
-    p is the product of the turns' probabilities: σ(h · node) for a turn 0, 1 − σ(h · node) for a turn 1. Arguments as
+    p is the product of the probabilities of the code's bits: σ(h · node) for 0, 1 − σ(h · node) for 1. Arguments as
     in `full_softmax_step`; `outputs` has a row for each inner node.
     """
     dim, loss = len(h), 0.0
@@ -102,9 +102,9 @@ def run_softmax_rounds(
     last_round: Any,
     thread: Any,
     threads: Any,
-    gathering: Any,
+    barrier_state: Any,
 ) -> Any:
-    """Take rounds on, as `negative_sampling` does, in place; `plan.full` and `plan.cbow` tell objective and model."""
+    """Run rounds in place, as `negative_sampling` does; `plan.full` and `plan.cbow` select objective and model."""
     n_workers, weights, full, cbow = len(buffers.counts), plan.weights, plan.full[0], plan.cbow[0]
     dim = inputs.shape[1]
     h, change = numpy.zeros(dim, numpy.float32), numpy.zeros(dim, numpy.float32)

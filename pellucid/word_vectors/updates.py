@@ -1,13 +1,14 @@
-"""One step of negative sampling, for a window of text: what the rows of inputs and targets become.
+"""The update of negative sampling for one window: the new rows of inputs and targets.
 
-    update_pairs    each of some inputs tells the true target from the false ones (skip-gram)
+    update_pairs    each input discriminates the true target from the negatives (skip-gram)
     update_mean     the mean or sum of the inputs does (CBOW)
 
-These are Numba intrinsics, for rows and in the instructions of `simd.py`; `tests/word_vectors/reference_training.py`
-has the same in a few lines of NumPy.
+These are Numba intrinsics that work on rows with the instructions of `simd.py`;
+`tests/word_vectors/reference_training.py` does the same in a few lines of NumPy.
 
-The loss comes nearly free: −Σ log p is −log Π p, and a product is one multiplication an update. Its exponent is taken
-off after each into an integer, so that it never leaves the range of a float; two numbers a lane are all that is kept.
+The loss is nearly free: −Σ log p is −log Π p, and a product takes one multiplication per update. After each, its
+exponent is moved to an integer, so that the product never leaves the range of a float; only two numbers per lane are
+kept.
 """
 
 from collections.abc import Sequence
@@ -74,20 +75,20 @@ def update_pairs(
     errors: Any,
     loss: Any,
 ) -> Any:
-    """Move input and target rows by the gradient of all their pairs' losses, all scored before any of them moves.
+    """Update input and target rows by the gradient of all their pairs' losses, all scored before the first update.
 
     score = input · target; error = [target is true] − σ(score); input += rate · Σ error · target, and
-    target += rate · Σ error · input. A row may stand among the inputs more than once (the second time its movement
-    of targets is that of the row as it then is), but not among the targets.
+    target += rate · Σ error · input. A row may be repeated among the inputs (its second update uses
+    the updated row), but not among the targets.
 
     Args:
-        n_targets, n_true: constants; of the targets, at most 8, the first `n_true` are true, the others false.
+        n_targets, n_true: constants; of the targets, at most 8, the first `n_true` are true, the others are negatives.
         chunks: constant, length of a row divided by 16.
         inputs, n_inputs: address of a list of addresses of rows (int64), and its length.
         targets: address of a list of addresses of rows.
         rate: learning rate.
-        errors: address of 8 floats an input to work with, and 8 more.
-        loss: see `_truth`.
+        errors: address of 8 temporary floats per input, and 8 more.
+        loss: see `_score`.
     """
     n, true, length = _literal(n_targets), _literal(n_true), _literal(chunks)
     signs = [1.0 if j < true else -1.0 if j < n else 0.0 for j in range(TARGETS_AT_ONCE)]
@@ -105,7 +106,7 @@ def update_pairs(
                 vectors: list[Value | None] = []
                 for own in sums[two : two + 2]:
                     vectors += [*own, *[None] * (TARGETS_AT_ONCE - n)]
-                _, error = _truth(builder, lane_sums(builder, vectors), signs * len(sums[two : two + 2]), loss)
+                _, error = _score(builder, lane_sums(builder, vectors), signs * len(sums[two : two + 2]), loss)
                 offset = builder.add(place, constant(two * _ERRORS_BYTES))
                 store_unaligned(builder, builder.fmul(error, rates), errors, offset)
 
@@ -138,19 +139,19 @@ def update_mean(
     input_weight: Any,
     loss: Any,
 ) -> Any:
-    """Move target rows, and the input rows whose weighted sum they are compared with, by the gradient of the loss.
+    """Update target rows, and the input rows whose weighted sum they are scored against, by the gradient of the loss.
 
     h = weight · Σ inputs; score = h · target; error = [target is true] − σ(score); target += rate · error · h, and
     every input += input_weight · rate · Σ error · target. The gradient of the loss has input_weight = weight. A row
-    may stand among the inputs more than once, but not among the targets.
+    may be repeated among the inputs, but not among the targets.
 
     Args:
-        n_targets, n_true: constants; of the targets, at most 16, the first `n_true` are true, the others false.
+        n_targets, n_true: constants; of the targets, at most 16, the first `n_true` are true, the others are negatives.
         chunks: constant, length of a row divided by 16.
         inputs, n_inputs: address of a list of addresses of rows (int64), and its length, at least 1.
         targets: address of a list of addresses of rows.
         rate: learning rate.
-        loss: see `_truth`.
+        loss: see `_score`.
     """
     n, true, length = _literal(n_targets), _literal(n_true), _literal(chunks)
     signs = [1.0 if j < true else -1.0 for j in range(n)]
@@ -179,7 +180,7 @@ def update_mean(
                 builder.store(multiply_add(builder, h, load(builder, other, offset), builder.load(place)), place)
 
         for_each_chunk(builder, length, add_products)
-        _, error = _truth(builder, lane_sums(builder, [builder.load(place) for place in sums]), signs, loss)
+        _, error = _score(builder, lane_sums(builder, [builder.load(place) for place in sums]), signs, loss)
         error = builder.fmul(error, broadcast(builder, rate))
         steps = [broadcast_lane(builder, error, j) for j in range(n)]
         input_weights = broadcast(builder, input_weight)
@@ -222,9 +223,9 @@ def update_mean(
 
 @instruction
 def find_duplicates(typing_context: Any, n_targets: Any, targets: Any) -> Any:
-    """Return which false targets stand earlier in the list of addresses, too: bit k for target k.
+    """Find negatives that occur earlier in the list of addresses: bit k for target k.
 
-    The first is the true one, which none of the others equals.
+    The first target is the true one, which equals none of the others.
     """
     n = _literal(n_targets)
 
@@ -254,7 +255,7 @@ def copy_row(typing_context: Any, source: Any, target: Any, chunks: Any) -> Any:
 
 @instruction
 def add_movement(typing_context: Any, row: Any, after: Any, before: Any, scale: Any, chunks: Any) -> Any:
-    """Add scale · (after − before), two rows, to a row at another address."""
+    """Add scale · (after − before), two rows, to another row."""
 
     def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
         row, after, before, scale, chunks = arguments
@@ -273,7 +274,7 @@ def add_movement(typing_context: Any, row: Any, after: Any, before: Any, scale: 
 
 @instruction
 def prefetch_row(typing_context: Any, row: Any, chunks: Any) -> Any:
-    """Ask for a row that will be read soon."""
+    """Prefetch a row."""
 
     def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
         row, chunks = arguments
@@ -284,7 +285,7 @@ def prefetch_row(typing_context: Any, row: Any, chunks: Any) -> Any:
 
 
 def _products(builder: Builder, rows: list[Value], others: list[Value], length: int) -> list[list[Value]]:
-    """Emit for each row and each of the others a vector whose lanes add up to their scalar product."""
+    """Emit, for each pair of rows, a vector whose lanes sum to their dot product."""
     sums = [allocate_vectors(builder, len(others)) for _ in rows]
 
     def add_products(offset: Value) -> None:
@@ -301,7 +302,7 @@ def _products(builder: Builder, rows: list[Value], others: list[Value], length: 
 def _move_pairs(
     builder: Builder, inputs: Value, n_inputs: Value, others: list[Value], length: int, errors: Value
 ) -> None:
-    """Emit input += Σ error · target and target += Σ error · input, the rate being in the errors."""
+    """Emit input += Σ error · target and target += Σ error · input; the errors include the learning rate."""
     with cgutils.for_range(builder, constant(length)) as chunk:
         offset = builder.mul(chunk.index, constant(ROW_BYTES))
         before = [load(builder, other, offset) for other in others]
@@ -324,18 +325,17 @@ def _move_pairs(
 
 def _literal(kind: Any) -> int:
     if not isinstance(kind, types.IntegerLiteral):
-        raise TypeError("the sizes of a window must be constants where it is called")
+        raise TypeError("the sizes of a window must be compile-time constants")
     return int(kind.literal_value)
 
 
-def _truth(builder: Builder, scores: Value, signs: Sequence[float], loss: Value) -> tuple[Value, Value]:
-    """Emit the probability given to the truth in each lane, σ(sign · score), and the errors, sign · (1 − σ).
+def _score(builder: Builder, scores: Value, signs: Sequence[float], loss: Value) -> tuple[Value, Value]:
+    """Emit the probability of the correct answer in each lane, σ(sign · score), and the errors, sign · (1 − σ).
 
-    The error is what a score ought to rise by: the gradient of log σ(sign · score). The probabilities are multiplied
-    into the loss.
+    The error is the gradient of log σ(sign · score). The probabilities are multiplied into the loss.
 
     Args:
-        signs: 1 for a true pair, −1 for a false one, 0 for a lane that counts for nothing.
+        signs: 1 for a true pair, −1 for a negative, 0 for an unused lane.
         loss: address of 16 floats between 1 and 2 and then 16 int32; Π p of a lane is float · 2^integer.
     """
     sign = ir.Constant(Floats, [*signs, *[0.0] * (LANES - len(signs))])
@@ -343,12 +343,12 @@ def _truth(builder: Builder, scores: Value, signs: Sequence[float], loss: Value)
         ir.VectorType(ir.IntType(1), LANES), [lane < len(signs) and signs[lane] != 0 for lane in range(LANES)]
     )
     probability = builder.select(used, sigmoid(builder, builder.fmul(scores, sign)), constant_vector(1))
-    _note_loss(builder, loss, probability)
+    _accumulate_loss(builder, loss, probability)
     return probability, builder.fmul(sign, builder.fsub(constant_vector(1), probability))
 
 
-def _note_loss(builder: Builder, loss: Value, probability: Value) -> None:
-    """Emit Π p ← Π p · probability, its exponent moved to the integer."""
+def _accumulate_loss(builder: Builder, loss: Value, probability: Value) -> None:
+    """Emit Π p ← Π p · probability, with its exponent moved to the integer."""
     bits = builder.bitcast(builder.fmul(load(builder, loss, constant(0)), probability), Ints)
     place = pointer(builder, loss, constant(ROW_BYTES), Ints)
     exponent = builder.sub(builder.lshr(bits, ir.Constant(Ints, [23] * LANES)), ir.Constant(Ints, [127] * LANES))

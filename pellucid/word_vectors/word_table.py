@@ -1,8 +1,8 @@
-"""Text → numbers of words, counted on the way: one pass over the bytes, in a table that grows.
+"""Words to ids, counted on the way: one pass over the bytes, in a hash table that grows.
 
-Each different word gets a number when it is first seen. A word is what stands between white space (Unicode's, as
-`str.split` has it); a line feed also ends a sentence. Bytes that are no UTF-8 are letters like any other here; whoever
-makes words out of them must look.
+Each distinct word gets a number at its first occurrence. Words are separated by white space (Unicode's, as in
+`str.split`); a line feed also ends a sentence. Invalid UTF-8 is treated like any other bytes here and must be checked
+when the words are decoded.
 """
 
 from typing import Any, NamedTuple
@@ -21,12 +21,13 @@ _LETTERS = 1 << 20
 
 
 class _Table(NamedTuple):
-    """What the kernel looks words up in.
+    """The hash table.
 
-    `slots` holds number + 1 and, above it, 32 bits of the hash; 0 is free. `entries` has for each word its first
-    eight letters as a number, start and length in `letters`, and count, which lie together because they are needed
-    together: words of up to eight letters are told apart without a look at `letters`. `sizes` are how many words and
-    letters there are.
+    `slots` holds number + 1 and, above it, 32 bits of the hash; 0 is free. `entries` holds for each word its first
+    eight bytes as a number, start and length in `letters`, and count, side by side because they are used together:
+    words of
+        up
+    to eight bytes are compared without reading `letters`. `sizes` are the numbers of words and letters.
     """
 
     slots: NDArray[numpy.uint64]
@@ -36,7 +37,7 @@ class _Table(NamedTuple):
 
 
 class Scan(NamedTuple):
-    """What a block of text is: numbers of words, where sentences end among them, and how many bytes were read."""
+    """A scanned block of text: word numbers, where sentences end among them, and the number of bytes read."""
 
     numbers: NDArray[numpy.int32]
     ends: NDArray[numpy.int64]
@@ -44,7 +45,7 @@ class Scan(NamedTuple):
 
 
 class WordTable:
-    """All different words seen so far, numbered from 0, with how often they were seen."""
+    """All distinct words so far, numbered from 0, with their counts."""
 
     def __init__(self) -> None:
         self._table = _Table(
@@ -59,11 +60,11 @@ class WordTable:
 
     @property
     def counts(self) -> NDArray[numpy.int64]:
-        """How often each word was seen."""
+        """Occurrences of each word."""
         return self._table.entries[: len(self), 3].astype(numpy.int64)
 
     def words(self) -> list[bytes]:
-        """Return all words in the order of their numbers."""
+        """List all words in the order of their numbers."""
         whole = self._table.letters.tobytes()
         starts, lengths = self._table.entries[: len(self), 1].tolist(), self._table.entries[: len(self), 2].tolist()
         return [whole[start : start + length] for start, length in zip(starts, lengths, strict=True)]
@@ -72,7 +73,7 @@ class WordTable:
         """Count and number the words of a block.
 
         Args:
-            block: text; a word at its end is left unread, since it may go on, unless the block is the last.
+            block: text; a word at its end is not read, since it may continue, unless the block is the last.
             last: whether the text ends here.
         """
         data = numpy.frombuffer(block, numpy.uint8)
@@ -87,7 +88,7 @@ class WordTable:
         table, size = self._table, len(self)
         if 2 * (size + 1) > len(table.slots):
             slots = numpy.zeros(4 * len(table.slots), numpy.uint64)
-            _enter(table.entries[:size], table.letters, slots)
+            _insert(table.entries[:size], table.letters, slots)
             table = table._replace(slots=slots, entries=_longer(table.entries, len(slots) // 2))
         else:
             table = table._replace(letters=_longer(table.letters, 2 * len(table.letters)))
@@ -102,7 +103,7 @@ def _longer(array: NDArray[Any], length: int) -> NDArray[Any]:
 
 @instruction
 def _eight(typing_context: Any, address: Any) -> Any:
-    """Return the eight bytes at an address as a number, the first byte being the lowest."""
+    """Load the eight bytes at an address as a little-endian number."""
 
     def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
         return builder.load(builder.inttoptr(arguments[0], Int64.as_pointer()), align=1)
@@ -112,7 +113,7 @@ def _eight(typing_context: Any, address: Any) -> Any:
 
 @kernel
 def _key(letters: Any, start: Any, length: Any) -> Any:
-    """Return the first eight of some letters as a number, zeros for those that there are not."""
+    """Load the first eight of some letters as a number, padded with zeros."""
     if start + 8 <= len(letters):
         key = _eight(letters.ctypes.data + start)
         return key if length >= 8 else key & ((uint64(1) << uint64(8 * length)) - uint64(1))
@@ -124,7 +125,7 @@ def _key(letters: Any, start: Any, length: Any) -> Any:
 
 @kernel
 def _hash(letters: Any, start: Any, length: Any, key: Any) -> Any:
-    """Return a hash of some letters, of which `key` are the first eight."""
+    """Hash some letters, of which `key` are the first eight."""
     value = (key ^ uint64(length)) * uint64(0x9E3779B97F4A7C15)
     for at in range(8, length, 8):
         value ^= value >> uint64(32)
@@ -135,8 +136,8 @@ def _hash(letters: Any, start: Any, length: Any, key: Any) -> Any:
 
 
 @kernel
-def _enter(entries: Any, letters: Any, slots: Any) -> None:
-    """Put words, all different, into an empty table."""
+def _insert(entries: Any, letters: Any, slots: Any) -> None:
+    """Insert distinct words into an empty table."""
     mask = uint64(len(slots) - 1)
     for number in range(len(entries)):
         start, length = int64(entries[number, 1]), int64(entries[number, 2])
@@ -149,7 +150,7 @@ def _enter(entries: Any, letters: Any, slots: Any) -> None:
 
 @kernel
 def _space(data: Any, at: Any) -> Any:
-    """Return how many bytes long the white space at a place is, 0 for none, −1 if the block ends within it."""
+    """Measure the white space at a position in bytes: 0 for none, −1 if the block ends within it."""
     letter = data[at]
     if letter <= 32:
         return 1 if letter == 32 or 9 <= letter <= 13 or 28 <= letter <= 31 else 0
@@ -183,7 +184,7 @@ def _same(data: Any, start: Any, letters: Any, begin: Any, length: Any) -> Any:
 
 @kernel
 def _scan(data: Any, last: Any, table: Any, numbers: Any, ends: Any, done: Any) -> Any:
-    """Go on with a block from `done`; return False if the table must grow before the next word."""
+    """Continue scanning a block from `done`; False if the table must grow before the next word."""
     slots, entries, letters = table.slots, table.entries, table.letters
     mask = uint64(len(slots) - 1)
     at, found, sentences = done[0], done[1], done[2]
@@ -247,7 +248,7 @@ def _scan(data: Any, last: Any, table: Any, numbers: Any, ends: Any, done: Any) 
 
 @kernel
 def renumber(numbers: Any, lengths: Any, new_number: Any, kept: Any, kept_lengths: Any) -> Any:
-    """Give words new numbers, leave out those whose new number is −1, and return how many words are kept.
+    """Renumber words, drop those whose new number is −1, and count the words kept.
 
     Args:
         numbers, lengths: of sentences.

@@ -15,7 +15,7 @@ from pellucid import WordVectors
 from pellucid.word_vectors import negative_sampling, shards, word_table
 
 vectors = WordVectors.train([["a", "b", "c"]] * 50, min_count=1, d=16, negative=2, sample=0, threads=1)
-kernel = negative_sampling.negative_sampling(False, 2, 1)
+kernel = negative_sampling.compile_negative_sampling(False, 2, 1)
 hits, misses = (sum(sum(getattr(k.stats, name).values()) for k in (kernel,)) for name in ("cache_hits", "cache_misses"))
 print(hits, misses, vectors.input_vectors.sum())
 """

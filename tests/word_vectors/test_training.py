@@ -86,7 +86,7 @@ def twin(text: EncodedText, config: VectorsConfig, trainer: RoundRunner) -> Plai
         noise=noise,
         inputs=trainer.matrices.inputs.astype(float),
         outputs=trainer.matrices.outputs.astype(float),
-        workers=len(trainer.workers.counts),
+        workers=len(trainer.buffers.counts),
         group=len(noise.accept) // len(noise.entries),
         local_copies=trainer.local_copies,
         cbow=config.model == "cbow",

@@ -1,4 +1,4 @@
-"""Word vectors in word2vec's binary form, float32 or float16."""
+"""Word vectors in word2vec's binary format, float32 or float16."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from pellucid.word_vectors.vocabulary import Vocabulary
 
 __all__ = ["format_binary", "read_binary"]
 
-_CHUNK = 1 << 22  # bytes split in one go, if a row is no longer than that
+_CHUNK = 1 << 22  # bytes split at a time, unless a row is longer
 _LONGEST_WORD = 1 << 20  # bytes
-_ROWS = 4096  # rows written in one go
+_ROWS = 4096  # rows written at a time
 
 
 def read_binary(
@@ -35,9 +35,9 @@ def read_binary(
     """Read words and the bytes of their numbers.
 
     Args:
-        form: what the file is, as `detect_format` tells.
-        expected: about how many rows it has.
-        on_progress: called with how many bytes more have been read.
+        form: the format found by `detect_format`.
+        expected: approximate number of rows.
+        on_progress: called with the number of bytes read since the last call.
     """
     size = form.dim * form.itemsize
     rows = RowCollector(form.dim, expected, problems, "byte", escaped)
@@ -50,15 +50,15 @@ def read_binary(
         on_progress(used)
         if len(rest) > size + _LONGEST_WORD:
             raise UserError(
-                f"no word ends within {_LONGEST_WORD >> 20} MiB: these are no binary vectors of {form.dim:,} numbers",
+                f"no word ends within {_LONGEST_WORD >> 20} MiB: these are not vectors of dimension {form.dim:,}",
                 where=f"{path}, byte {at:,}",
-                hint="Say what the file is with `format`.",
+                hint="Set `format`: detection may have been wrong.",
             )
     rest = rest.lstrip(b"\n")
     if rest:
         problems.add(
             "cut-off",
-            f"the file ends within a row, {len(rest):,} bytes after it began; the {found:,} rows before it are read",
+            f"the file ends within a row, {len(rest):,} bytes after its start; the {found:,} rows before it are read",
             f"byte {at:,}",
         )
     if form.rows != found:
@@ -69,7 +69,7 @@ def read_binary(
 def format_binary(
     vocabulary: Vocabulary, vectors: NDArray[numpy.float32], float16: bool
 ) -> Iterator[NDArray[numpy.uint8] | bytes]:
-    """Yield the bytes of a binary file, in pieces: what gensim writes, no line feed after a row."""
+    """Yield the bytes of a binary file as gensim writes it, without line feeds after rows."""
     yield b"%d %d\n" % vectors.shape
     start = 0
     for first in range(0, len(vectors), _ROWS):
@@ -96,7 +96,7 @@ def _large_blocks(path: str | Path, size: int) -> Iterator[bytes]:
 
 
 def _read_chunk(data: bytes, at: int, form: FileFormat, rows: RowCollector, problems: ProblemLog) -> tuple[int, int]:
-    """Read the whole rows of `data`, which begins at byte `at`; return how many, and how many bytes they take."""
+    """Read the whole rows of `data`, which begins at byte `at`; count the rows and their bytes."""
     size = form.dim * form.itemsize
     most = len(data) // (size + 1)
     vectors = rows.room(most)
@@ -108,16 +108,16 @@ def _read_chunk(data: bytes, at: int, form: FileFormat, rows: RowCollector, prob
     if form.itemsize == 2:
         vectors[:] = raw[:found].view("<f2")
     letters, ends, starts = letters[:used], ends[:found], starts[:found]
-    # A row's sum is finite if its numbers are, but for sums that overflow.
+    # A row's sum is finite if its numbers are, unless the sum overflows.
     with numpy.errstate(over="ignore", invalid="ignore"):
         suspicious = numpy.flatnonzero(~numpy.isfinite(vectors @ numpy.ones(form.dim, numpy.float32)))
     infinite = suspicious[~numpy.isfinite(vectors[suspicious]).all(axis=1)]
     for row in infinite.tolist():
         problems.add(
             "not-finite",
-            "a row holds a number that is not finite; it is left out",
+            "a row contains NaN or infinity; it is skipped",
             f"byte {at + int(starts[row]):,}",
-            plural="{} rows hold a number that is not finite; they are left out",
+            plural="{} rows contain NaN or infinity; they are skipped",
         )
     stays = numpy.ones(found, numpy.bool_)
     stays[infinite] = False

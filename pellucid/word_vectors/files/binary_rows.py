@@ -1,4 +1,4 @@
-"""Bytes of word2vec's binary form → words and rows: the inner loop."""
+"""Kernel that splits bytes of word2vec's binary format into words and rows."""
 
 from typing import Any
 
@@ -15,9 +15,9 @@ _SPACE, _LF = 32, 10
 
 @kernel
 def split_rows(data: Array, room: Array, letters: Array, ends: Array, starts: Array) -> tuple[int, int, int]:
-    """Split bytes into words and the bytes of their numbers, as long as there are whole rows.
+    """Split bytes into words and the bytes of their numbers, up to the last whole row.
 
-    Line feeds before a word belong to the row before it: some programs end rows with one.
+    Line feeds before a word belong to the previous row: some programs end rows with one.
 
     Args:
         data: uint8 [bytes].
@@ -27,7 +27,7 @@ def split_rows(data: Array, room: Array, letters: Array, ends: Array, starts: Ar
         starts: int64 [rows], where each word begins in `data`.
 
     Returns:
-        How many rows there are, how many letters, and where the next row begins.
+        The number of rows, the number of letters, and where the next row begins.
     """
     at = rows = used = next_row = 0
     size = room.shape[1]
@@ -39,16 +39,16 @@ def split_rows(data: Array, room: Array, letters: Array, ends: Array, starts: Ar
             at += 1
         if at + 1 + size > len(data):
             break
-        for place in range(next_row, at):
-            letters[used] = data[place]
+        for i in range(next_row, at):
+            letters[used] = data[i]
             used += 1
         ends[rows] = used
         letters[used] = _LF
         used += 1
         at += 1
         row, numbers = room[rows], data[at : at + size]
-        for place in range(size):
-            row[place] = numbers[place]
+        for i in range(size):
+            row[i] = numbers[i]
         at += size
         rows += 1
         next_row = at

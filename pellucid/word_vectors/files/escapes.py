@@ -1,8 +1,8 @@
-r"""Words with spaces or line feeds, in forms that cannot hold them: written with a backslash, on request only.
+r"""Backslash escapes for words with spaces or line feeds, in formats that cannot hold them; used on request only.
 
-    \s space    \t tab    \n line feed    \r \v \f    \b byte order mark    \\ backslash    \e nothing at all
+    \s space    \t tab    \n line feed    \r \v \f    \b byte order mark    \\ backslash    \e the empty word
 
-Nothing in a file says that it is escaped, and other programs do not know it: whoever asked for it says so again when
+A file does not record that it is escaped, and other programs do not know the escapes: they must be requested again when
 reading.
 """
 
@@ -27,20 +27,20 @@ _ESCAPED = re.compile(r"\\(?:.|$)", re.DOTALL)
 
 
 def escape(word: str) -> str:
-    r"""Return `word` without spaces, line ends or backslashes of its own; the empty word is `\e`."""
+    r"""Escape spaces, line breaks and backslashes in a word; the empty word is `\e`."""
     return _TO_ESCAPE.sub(lambda found: _ESCAPES[found[0]], word) if word else _NOTHING
 
 
 def unescape(text: str) -> str:
-    """Return the word that `escape` wrote as `text`.
+    """Decode a word written by `escape`.
 
     Raises:
-        ValueError: if a backslash is followed by anything that `escape` does not write.
+        ValueError: for an invalid escape.
     """
     return "" if text == _NOTHING else _ESCAPED.sub(_meaning, text)
 
 
 def _meaning(found: re.Match[str]) -> str:
     if found[0] not in _MEANINGS:
-        raise ValueError(f"{found[0]} is no escape")
+        raise ValueError(f"{found[0]} is not an escape")
     return _MEANINGS[found[0]]

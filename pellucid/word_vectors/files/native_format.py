@@ -1,9 +1,9 @@
-"""Word vectors in Pellucid's own form: a model folder whose numbers are read in place.
+"""Word vectors in Pellucid's native format: a model folder whose arrays are memory-mapped.
 
-    config.json         kind, format, vocab_size, d, metadata
-    model.safetensors   input_vectors, output_vectors and counts, where there are any, and the vocabulary's arrays
+    config.json         kind, format, vocab_size, dim, metadata
+    model.safetensors   input_vectors, output_vectors and counts, if there are any, and the vocabulary's arrays
 
-It holds any word. A million words open in no time, since nothing is read but what is looked at.
+It holds any word, and a million words open instantly, since only what is used is read.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ __all__ = ["check_native_path", "read_native", "save_native", "write_native"]
 
 _OURS = frozenset({"checkpoints", "config.json", "metrics.jsonl", "model.safetensors", "report.json"})
 _WORDS = ("word_letters", "word_ends", "word_hashes", "word_rows")
-_OTHER_FORM = 'Name a folder, or say the file\'s form: `--to word2vec-binary`, in Python `format="word2vec-binary"`.'
-_AGAIN = "Copy the folder again from where it is whole, or make it again."
+_OTHER_FORMAT = 'Name a folder, or choose a file format: `--to word2vec-binary`, in Python `format="word2vec-binary"`.'
+_AGAIN = "Copy the folder again from an intact source, or train again."
 
 
 def read_native(folder: str | Path) -> KeyedVectors:
-    """Open the vectors in a model folder; the numbers stay on the disk until they are looked at.
+    """Open the vectors in a model folder; their arrays are memory-mapped.
 
     Raises:
-        UserError: if the folder holds none, or damaged ones.
+        UserError: if the folder has no word vectors, or damaged ones.
     """
     folder = Path(folder)
     config = read_config(folder, "vectors")
@@ -51,8 +51,9 @@ def read_native(folder: str | Path) -> KeyedVectors:
             dict(config.get("metadata", {})),
             LoadReport(str(folder), "native", len(vocabulary)),
         )
-        if (config.get("vocab_size"), config.get("dim")) != (len(vectors), vectors.dim):
-            raise ValueError(f"config.json is about {config.get('vocab_size')} words, d = {config.get('d')}")
+        dim = config.get("dim", config.get("d"))  # `d` until the first release
+        if (config.get("vocab_size"), dim) != (len(vectors), vectors.dim):
+            raise ValueError(f"config.json describes {config.get('vocab_size')} words of dimension {dim}")
     except KeyError as error:
         raise UserError(f"{path.name} is damaged: it has no {error}", where=str(path), hint=_AGAIN) from error
     except (UserError, ValueError, TypeError, IndexError) as error:
@@ -62,10 +63,10 @@ def read_native(folder: str | Path) -> KeyedVectors:
 
 
 def write_native(vectors: KeyedVectors, folder: str | Path) -> None:
-    """Write the two files of `vectors` into a folder that exists, each whole or not at all.
+    """Write the two files of `vectors` into an existing folder, each atomically.
 
     Raises:
-        UserError: if a number is not finite, the metadata are nothing that JSON holds, or the disk refuses.
+        UserError: if a vector is not finite, the metadata cannot be written as JSON, or writing fails.
     """
     vectors.check_finite()
     metadata = dict(vectors.metadata)
@@ -73,7 +74,9 @@ def write_native(vectors: KeyedVectors, folder: str | Path) -> None:
         json.dumps(metadata, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise UserError(
-            f"the metadata cannot be saved: {error}", hint="Use strings, numbers, lists and dicts."
+            f"the metadata cannot be written as JSON: {error}",
+            where="metadata",
+            hint="Use strings, finite numbers, lists and dicts.",
         ) from error
     vocabulary = vectors.vocabulary
     arrays: dict[str, NDArray[Any]] = {"input_vectors": vectors.input_vectors}
@@ -87,10 +90,10 @@ def write_native(vectors: KeyedVectors, folder: str | Path) -> None:
 
 
 def save_native(vectors: KeyedVectors, folder: str | Path) -> None:
-    """Write `vectors` as a folder of its own, whole or not at all; word vectors that stand there are replaced.
+    """Write `vectors` to a folder, atomically; existing word vectors are replaced.
 
     Raises:
-        UserError: as `check_native_path`, or if the disk refuses.
+        UserError: as `check_native_path`, or if writing fails.
     """
     check_native_path(folder)
     with atomic_folder(folder, replace=True) as temporary:
@@ -98,52 +101,52 @@ def save_native(vectors: KeyedVectors, folder: str | Path) -> None:
 
 
 def check_native_path(folder: str | Path) -> None:
-    """Refuse a place for a folder of vectors where something else stands; change nothing.
+    """Check that a folder of vectors can be written to a path, without changing anything.
 
     Raises:
-        UserError: if a model of another kind, a file, or anything else stands there.
+        UserError: if there is a model of another kind, a file, or anything else.
     """
-    place = Path(folder)
-    if place.exists() and not place.is_dir():
+    path = Path(folder)
+    if path.exists() and not path.is_dir():
         raise UserError(
-            f"{folder} is a file, and the native form is a folder",
+            f"{folder} is a file, but the native format is a folder",
             where=str(folder),
-            hint=_OTHER_FORM,
+            hint=_OTHER_FORMAT,
         )
-    if not place.exists() and place.suffix in (".txt", ".vec", ".bin", ".gz", ".xz", ".zst"):
+    if not path.exists() and path.suffix in (".txt", ".vec", ".bin", ".gz", ".xz", ".zst"):
         raise UserError(
-            f"the native form is a folder, and {place.name} sounds like a file",
+            f"the native format is a folder, but {path.name} looks like a file name",
             where=str(folder),
-            hint=_OTHER_FORM,
+            hint=_OTHER_FORMAT,
         )
-    if place.is_dir() and any(place.iterdir()):
-        _check_replaceable(place)
+    if path.is_dir() and any(path.iterdir()):
+        _check_replaceable(path)
 
 
 def _check_replaceable(folder: Path) -> None:
-    hint = "Name another folder, or remove this one first."
+    hint = "Choose another folder, or remove this one first."
     if (folder / "config.json").is_file():
         kind = read_config(folder)["kind"]
         if kind != "vectors":
             raise UserError(
-                f"{folder} holds {MODEL_KINDS[kind]}, which is not overwritten", where=str(folder), hint=hint
+                f"{folder} holds {MODEL_KINDS[kind]}, which will not be overwritten", where=str(folder), hint=hint
             )
     others = sorted(entry.name for entry in folder.iterdir() if entry.name not in _OURS)
     if others or not contains_model(folder):
         shown = ", ".join(others[:3]) or "files without a config.json"
-        raise UserError(f"{folder} holds other things: {shown}", where=str(folder), hint=hint)
+        raise UserError(f"{folder} contains other files: {shown}", where=str(folder), hint=hint)
 
 
 def _vocabulary(letters: NDArray[Any], ends: NDArray[Any], hashes: NDArray[Any], rows: NDArray[Any]) -> Vocabulary:
-    """Return the vocabulary in the mapped arrays; a pass over their numbers says whether they can be one."""
+    """Build the vocabulary from memory-mapped arrays, checked in one pass."""
     for array, dtype in ((letters, numpy.uint8), (ends, numpy.int64), (hashes, numpy.uint64), (rows, numpy.int32)):
         if array.dtype != dtype or array.ndim != 1:
-            raise ValueError("the words' arrays are of other types")
+            raise ValueError("the vocabulary's arrays have wrong types")
     if not len(ends) == len(hashes) == len(rows) or not len(ends):
-        raise ValueError("the words' arrays are of different lengths")
+        raise ValueError("the vocabulary's arrays differ in length")
     if ends[0] < 0 or ends[-1] != len(letters) or (ends[1:] <= ends[:-1]).any():
-        raise ValueError("its words do not follow each other")
+        raise ValueError("the ends of its words are not increasing")
     if (hashes[1:] < hashes[:-1]).any() or rows.min() < 0 or rows.max() >= len(rows):
-        raise ValueError("its index of words is in disorder")
+        raise ValueError("its word index is not sorted")
     letters.tobytes().decode("utf-8")
     return Vocabulary(letters, ends, hashes, rows)

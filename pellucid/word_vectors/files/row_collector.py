@@ -1,4 +1,4 @@
-"""Rows of a file on their way into memory: as many as there are, whatever the header has promised."""
+"""Buffer for rows read from a file: grows with the rows, whatever the header promises."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from pellucid.word_vectors.vocabulary import Vocabulary, pack_words
 __all__ = ["RowCollector"]
 
 _GROWTH = 1.3
-_MORE = 1 << 22  # numbers; a portion may ask for more room than it then needs
+_MORE = 1 << 22  # numbers; a batch may request more space than it uses
 
 
 class RowCollector:
-    """Takes rows in portions, each a matrix, its words, and where they stood in the file.
+    """Collects rows in batches, each a matrix, its words, and their positions in the file.
 
     Args:
-        d: numbers a row.
-        expected: how many rows room is made for at first, with a little more; memory is taken as it is filled.
-        unit: what a place is, "line" or "byte".
-        escaped: whether words are written with escapes.
+        dim: numbers per row.
+        expected: number of rows to allocate at first.
+        unit: the unit of positions, "line" or "byte".
+        escaped: whether words are escaped.
     """
 
     def __init__(self, dim: int, expected: int, problems: ProblemLog, unit: str, escaped: bool) -> None:
-        self._oddities = problems
+        self._problems = problems
         self._count = 0
         try:
             self._vectors = numpy.empty((expected + _MORE // dim + 1, dim), numpy.float32)
@@ -38,22 +38,22 @@ class RowCollector:
             raise UserError(
                 f"not enough memory for {expected:,} rows of {dim:,} numbers",
                 where=problems.path,
-                hint="Check what the header says; a file as large as that takes a machine with more memory.",
+                hint="Check the header; a file of this size needs a machine with more memory.",
             ) from error
         self._unit = unit
         self._escaped = escaped
         self._letters: list[NDArray[numpy.uint8]] = []
         self._lengths: list[NDArray[numpy.int64]] = []
-        self._places: list[NDArray[numpy.int64]] = []
+        self._positions: list[NDArray[numpy.int64]] = []
 
     def __len__(self) -> int:
         return self._count
 
     def room(self, rows: int) -> NDArray[numpy.float32]:
-        """Return an array [rows d] to be filled; it holds until the next call."""
+        """Allocate an array [rows d] to fill; it is valid until the next call."""
         needed = self._count + rows
         if needed > len(self._vectors):
-            # Grows in place where the system can. Arrays that this method has returned are not used any more.
+            # Grows in place where possible. Arrays returned earlier are no longer in use.
             self._vectors.resize(
                 (max(needed, int(len(self._vectors) * _GROWTH)), self._vectors.shape[1]), refcheck=False
             )
@@ -63,46 +63,46 @@ class RowCollector:
         self,
         letters: NDArray[numpy.uint8],
         ends: NDArray[numpy.int64],
-        places: NDArray[numpy.int64],
+        positions: NDArray[numpy.int64],
         stays: NDArray[numpy.bool_] | None = None,
     ) -> None:
-        """Keep the first rows of what `room` has returned, one for each word.
+        """Keep the first rows of the array from `room`, one per word.
 
         Args:
             letters: the words in bytes, a line feed after each.
             ends: where each word ends in `letters`.
-            places: where each row stands in the file.
-            stays: which of them are kept; all unless given.
+            positions: where each row is in the file.
+            stays: which of them to keep; all by default.
         """
         lengths = numpy.diff(ends, prepend=-1)  # line feeds included
         if stays is not None and not stays.all():
             rows = self._vectors[self._count :]
             rows[: stays.sum()] = rows[: len(stays)][stays]
-            letters, lengths, places = letters[numpy.repeat(stays, lengths)], lengths[stays], places[stays]
+            letters, lengths, positions = letters[numpy.repeat(stays, lengths)], lengths[stays], positions[stays]
         if not _is_utf8(letters) or (self._escaped and (letters == ord("\\")).any()):
             raw = _split(letters, lengths)
-            words = [self._word(word, place) for word, place in zip(raw, places.tolist(), strict=True)]
-            letters, ends = pack_words([*words, ""])  # the empty word behind the last one leaves a line feed there
+            words = [self._word(word, position) for word, position in zip(raw, positions.tolist(), strict=True)]
+            letters, ends = pack_words([*words, ""])  # the empty word at the end leaves a line feed after the last one
             lengths = numpy.diff(ends[:-1], prepend=-1)
         self._letters.append(letters.copy())  # `letters` may be the small used part of a large array
         self._lengths.append(lengths)
-        self._places.append(places)
+        self._positions.append(positions)
         self._count += len(lengths)
 
     def finish(self, format: str, rows: int) -> KeyedVectors:
-        """Return the vectors, the first row of each word kept.
+        """Build the vectors, keeping the first row of each word.
 
         Args:
-            rows: how many rows the file has, whole or not.
+            rows: number of rows in the file, including incomplete ones.
 
         Raises:
             UserError: if there are none.
         """
         if not self._count:
             raise UserError(
-                f"{self._oddities.path} has no row that could be read",
-                where=[f"{found.where}: {found.message}" for found in self._oddities.found()] or self._oddities.path,
-                hint="Is it a file of word vectors, whole? Say what it is with `format`.",
+                f"{self._problems.path} has no valid row",
+                where=[f"{found.where}: {found.message}" for found in self._problems.found()] or self._problems.path,
+                hint="Check that it is a complete file of word vectors, or set `format`.",
             )
         vectors = self._vectors
         self._vectors = numpy.empty((0, vectors.shape[1]), numpy.float32)
@@ -111,34 +111,34 @@ class RowCollector:
         vocabulary = _vocabulary(letters, lengths)
         duplicates = vocabulary.duplicates()
         if duplicates:
-            places = numpy.concatenate(self._places)
+            positions = numpy.concatenate(self._positions)
             for row, first in sorted(duplicates.items()):
-                self._oddities.add(
+                self._problems.add(
                     "duplicate-word",
-                    f"the word {vocabulary[row]!r} stands twice, first in {self._unit} {places[first]:,}; "
+                    f"the word {vocabulary[row]!r} is repeated, first in {self._unit} {positions[first]:,}; "
                     "the first row is kept",
-                    self._place(int(places[row])),
-                    plural=f"{{}} rows repeat a word, as {vocabulary[row]!r}; the first row of each word is kept",
+                    self._position(int(positions[row])),
+                    plural=f"{{}} rows repeat a word, such as {vocabulary[row]!r}; the first row of each word is kept",
                 )
             kept = numpy.ones(self._count, numpy.bool_)
             kept[list(duplicates)] = False
             vectors, letters = vectors[kept], letters[numpy.repeat(kept, lengths)]
             vocabulary = _vocabulary(letters, lengths[kept])
         return KeyedVectors(
-            vocabulary, vectors, report=LoadReport(self._oddities.path, format, rows, self._oddities.found())
+            vocabulary, vectors, report=LoadReport(self._problems.path, format, rows, self._problems.found())
         )
 
-    def _word(self, raw: bytes, place: int) -> str:
-        """Return a word as text, its escapes read; what is wrong with it is noted."""
+    def _word(self, raw: bytes, position: int) -> str:
+        """Decode a word and its escapes; problems are reported."""
         try:
             word = raw.decode("utf-8")
         except UnicodeDecodeError:
             word = raw.decode("utf-8", errors="backslashreplace")
-            self._oddities.add(
+            self._problems.add(
                 "encoding",
-                f"the word {word!r} is not UTF-8; its bad bytes are written as \\x..",
-                self._place(place),
-                plural=f"{{}} words are not UTF-8, as {word!r}; their bad bytes are written as \\x..",
+                f"the word {word!r} is not valid UTF-8; its invalid bytes are written as \\x..",
+                self._position(position),
+                plural=f"{{}} words are not valid UTF-8, such as {word!r}; their invalid bytes are written as \\x..",
             )
             return word
         if not self._escaped:
@@ -146,16 +146,16 @@ class RowCollector:
         try:
             return unescape(word)
         except ValueError as error:
-            self._oddities.add(
+            self._problems.add(
                 "escape",
-                f"the word {word!r} is not escaped: {error}; it is kept as it is",
-                self._place(place),
-                plural=f"{{}} words are not escaped, as {word!r}; they are kept as they are",
+                f"the word {word!r} has an invalid escape: {error}; it is kept unchanged",
+                self._position(position),
+                plural=f"{{}} words have invalid escapes, such as {word!r}; they are kept unchanged",
             )
             return word
 
-    def _place(self, place: int) -> int | str:
-        return place if self._unit == "line" else f"{self._unit} {place:,}"
+    def _position(self, position: int) -> int | str:
+        return position if self._unit == "line" else f"{self._unit} {position:,}"
 
 
 def _vocabulary(letters: NDArray[numpy.uint8], lengths: NDArray[numpy.int64]) -> Vocabulary:
@@ -168,7 +168,7 @@ def _split(letters: NDArray[numpy.uint8], lengths: NDArray[numpy.int64]) -> list
 
 
 def _is_utf8(letters: NDArray[numpy.uint8]) -> bool:
-    """Tell whether all words are UTF-8; the line feeds between them let no two words make a character together."""
+    """Whether all words are valid UTF-8; the line feeds between them keep words from combining to a character."""
     try:
         letters.tobytes().decode("utf-8")
     except UnicodeDecodeError:

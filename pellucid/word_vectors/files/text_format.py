@@ -1,4 +1,4 @@
-"""Word vectors as lines of text: word2vec's, fastText's and GloVe's."""
+"""Word vectors in text formats: word2vec's, fastText's and GloVe's."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from pellucid.word_vectors.vocabulary import Vocabulary
 
 __all__ = ["format_text", "read_text"]
 
-_CHUNK = 1 << 22  # bytes parsed in one go
+_CHUNK = 1 << 22  # bytes parsed at a time
 _LONGEST_LINE = 1 << 28  # bytes; ten million numbers
-_ROWS = 4096  # rows written in one go
+_ROWS = 4096  # rows written at a time
 _POINTED_NUMBER = re.compile(rb"(?:^|.*[ \t])[+-]?(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)?", re.DOTALL)
 
 
@@ -38,9 +38,9 @@ def read_text(
     """Read lines of words and numbers.
 
     Args:
-        form: what the file is, as `detect_format` tells.
-        expected: about how many rows it has.
-        on_progress: called with how many bytes more have been read.
+        form: the format found by `detect_format`.
+        expected: approximate number of rows.
+        on_progress: called with the number of bytes read since the last call.
     """
     rows = RowCollector(form.dim, expected, problems, "line", escaped)
     line = first = 1 if form.rows is None else 2
@@ -59,17 +59,17 @@ def read_text(
 def format_text(
     vocabulary: Vocabulary, vectors: NDArray[numpy.float32], header: bool, last_space: bool
 ) -> Iterator[NDArray[numpy.uint8] | bytes]:
-    """Yield the bytes of a text file, in pieces; its words must be such that a line can hold them.
+    """Yield the bytes of a text file; its words must not contain delimiters.
 
     Args:
-        header: whether the first line says how many rows and columns there are.
-        last_space: whether a space stands at the end of each line, as fastText writes it.
+        header: whether the first line has the numbers of rows and columns.
+        last_space: whether each line ends with a space, as fastText writes it.
     """
     if header:
         yield b"%d %d\n" % vectors.shape
     start = 0
     for first in range(0, len(vectors), _ROWS):
-        # Copies: Numba compiles anew for read-only arrays, as those are that lie on a disk.
+        # Copies, because Numba would compile separately for read-only (memory-mapped) arrays.
         block, ends = vectors[first : first + _ROWS].copy(), vocabulary.ends[first : first + _ROWS] - start
         letters = vocabulary.letters[start : start + int(ends[-1])].copy()
         out = numpy.empty(block.size * text_rows.LONGEST + len(letters) + 3 * len(block), numpy.uint8)
@@ -79,7 +79,7 @@ def format_text(
 
 
 def _whole_lines(path: str | Path, start: int) -> Iterator[bytes]:
-    """Yield a file from byte `start` on in pieces of whole lines; the last one ends in a line feed, too."""
+    """Yield a file from byte `start` in chunks of whole lines; the last one ends with a line feed, too."""
     parts: list[bytes] = []
     size, skip = 0, start
     for block in read_blocks(path):
@@ -91,16 +91,20 @@ def _whole_lines(path: str | Path, start: int) -> Iterator[bytes]:
             yield whole + b"\n"
             parts, size = [rest], len(rest)
         elif size > _LONGEST_LINE:
-            raise UserError(f"a line is longer than {_LONGEST_LINE >> 20} MiB: these are no vectors", where=str(path))
+            raise UserError(
+                f"a line is longer than {_LONGEST_LINE >> 20} MiB: this is not a text file of vectors",
+                where=str(path),
+                hint="Set `format`: detection may have been wrong.",
+            )
     last = b"".join(parts)
     if last:
         yield last if last.endswith(b"\n") else last + b"\n"
 
 
 def _read_chunk(chunk: bytes, line: int, dim: int, rows: RowCollector, problems: ProblemLog) -> NDArray[numpy.uint8]:
-    """Parse lines, the first of them line number `line`, and return what each is."""
+    """Parse lines, the first of which is line number `line`, and classify each."""
     count = chunk.count(b"\n")
-    # No row is shorter than its numbers and what parts them: blank lines take no room.
+    # No row is shorter than its numbers and their separators: blank lines take no space.
     vectors = rows.room(min(count, len(chunk) // (2 * dim) + 1))
     letters = numpy.empty(len(chunk) + count, numpy.uint8)
     ends, starts = numpy.empty(count, numpy.int64), numpy.empty(count + 1, numpy.int64)
@@ -117,14 +121,14 @@ def _read_chunk(chunk: bytes, line: int, dim: int, rows: RowCollector, problems:
                 row[:] = [float(number) for number in re.split(rb"[ \t]+", text.rstrip(b" \t\r"))[-dim:]]
             if not numpy.isfinite(row).all():
                 kinds[place] = text_rows.NOT_FINITE
-        _note(int(kinds[place]), text, line + place, dim, problems)
-    stays = (kinds < text_rows.NOT_FINITE)[parsed]  # all but those whose numbers are too large for float32
+        _report(int(kinds[place]), text, line + place, dim, problems)
+    stays = (kinds < text_rows.NOT_FINITE)[parsed]  # all except those whose numbers are too large for float32
     rows.keep(letters, ends, line + numpy.flatnonzero(parsed), stays)
     return kinds
 
 
-def _note(kind: int, text: bytes, line: int, dim: int, problems: ProblemLog) -> None:
-    """Note what is odd about a line."""
+def _report(kind: int, text: bytes, line: int, dim: int, problems: ProblemLog) -> None:
+    """Report the problem of a line."""
     shown = repr(text[:40].decode("utf-8", errors="backslashreplace")) + (" …" if len(text) > 40 else "")
     if kind == text_rows.NO_WORD:
         problems.add(
@@ -136,21 +140,21 @@ def _note(kind: int, text: bytes, line: int, dim: int, problems: ProblemLog) -> 
     elif kind == text_rows.NOT_FINITE:
         problems.add(
             "not-finite",
-            f"the row {shown} holds a number that is not finite; it is left out",
+            f"the row {shown} contains NaN or infinity; it is skipped",
             line,
-            plural="{} rows hold a number that is not finite; they are left out",
+            plural="{} rows contain NaN or infinity; they are skipped",
         )
     elif kind == text_rows.RAGGED:
         problems.add(
             "ragged-row",
-            f"the row {shown} does not end in {dim:,} numbers; it is left out",
+            f"the row {shown} does not end in {dim:,} numbers; it is skipped",
             line,
-            plural=f"{{}} rows do not end in {dim:,} numbers; they are left out",
+            plural=f"{{}} rows do not end in {dim:,} numbers; they are skipped",
         )
     elif _POINTED_NUMBER.fullmatch(b" ".join(text.split()[:-dim])):
         problems.add(
             "number-in-word",
-            f"the row {shown} has more than {dim:,} numbers; those before are taken for a part of its word",
+            f"the row {shown} has more than {dim:,} numbers; the extra ones are taken as part of its word",
             line,
-            plural=f"{{}} rows have more than {dim:,} numbers; those before are taken for a part of their words",
+            plural=f"{{}} rows have more than {dim:,} numbers; the extra ones are taken as part of their words",
         )

@@ -1,11 +1,11 @@
-"""Lines of text → rows of float32, and back: the inner loops.
+"""Kernels that parse lines of text to rows of float32, and format rows as text.
 
-Reading. A number's digits are gathered in an integer and scaled by a power of ten in float64. The result may be a few
-units in float64's last place off; float32 has 29 bits fewer, so that it is rounded to the right float32 unless it lies
-that near to the middle between two of them. These, and numbers at the ends of float32's range, are left to Python's own
-`float` (one in some hundred million): what is read is `numpy.float32(float(text))`, always.
+Parsing: a number's digits are accumulated in an integer and scaled by a power of ten in float64. The result may be off
+by a few units in the last place of float64; float32 has 29 bits fewer, so it is rounded correctly unless it is that
+close to the midpoint between two float32 values. Such numbers, and those at the ends of float32's range, are left to
+Python's `float` (one in some hundred million): the result is always `numpy.float32(float(text))`.
 
-Writing. The shortest decimal that reads as the same float32; nine digits always do.
+Formatting: the shortest decimal that parses to the same float32; nine digits always suffice.
 """
 
 from typing import Any
@@ -32,10 +32,10 @@ Array = NDArray[Any]
 
 LONGEST = 16  # bytes of a number and the space before it: " -1.23456789e-38"
 
-# What a line is.
+# Kinds of lines.
 PLAIN, SPACED, NO_WORD, DOUBTFUL, NOT_FINITE, RAGGED, BLANK = range(7)
 
-# What a field is.
+# Kinds of fields.
 _NUMBER, _CLOSE_CALL, _INFINITE, _WORD = range(4)
 
 _POWERS = numpy.array([float(f"1e{power}") for power in range(-300, 301)])
@@ -58,7 +58,7 @@ def parse_rows(
 
     Args:
         text: uint8 [bytes], ending in a line feed.
-        d: numbers a row.
+        dim: numbers per row.
         vectors: float32 [lines d], filled with the rows of lines below `NOT_FINITE`, one after another. Those of
             `DOUBTFUL` lines are to be parsed again.
         letters: uint8 [bytes], filled with the words of these rows and a line feed after each.
