@@ -80,9 +80,9 @@ def test_a_file_of_another_form_and_going_on(text: Path, tmp_path: Path) -> None
         (["text.txt", "-o", "text.txt", "--overwrite"], 1, "text.txt is the training text"),
         (["text.txt", "-o", "nowhere/v.bin"], 1, "nowhere does not exist"),
         (["text.txt", "-o", "text.txt/v"], 1, "text.txt is a file"),
-        (["text.txt", "-o", "v.txt.gz", "--to", "native"], 1, "v.txt.gz sounds like a file"),
-        (["text.txt", "-o", "es-en", "--overwrite"], 1, "es-en holds a translator, which is not overwritten"),
-        (["text.txt", "-o", "thesis", "--overwrite"], 1, "thesis holds other things: chapter.tex"),
+        (["text.txt", "-o", "v.txt.gz", "--to", "native"], 1, "v.txt.gz looks like a file name"),
+        (["text.txt", "-o", "es-en", "--overwrite"], 1, "es-en holds a translator, which will not be overwritten"),
+        (["text.txt", "-o", "thesis", "--overwrite"], 1, "thesis contains other files: chapter.tex"),
         (["text.txt", "-o", "new.txt", "--from", "places"], 1, "word2vec-text cannot hold 1 of the words: 'new york'"),
     ],
 )

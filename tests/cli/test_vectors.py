@@ -164,7 +164,7 @@ def test_models_of_other_kinds_stay(folder: Path, tmp_path: Path, capsys: pytest
     (tmp_path / "es-en").mkdir()
     write_config(tmp_path / "es-en", "translator", {})
     assert run("convert", folder, tmp_path / "es-en", "--overwrite") == 1
-    assert "holds a translator, which is not overwritten" in capsys.readouterr().err
+    assert "holds a translator, which will not be overwritten" in capsys.readouterr().err
     assert run("similar", tmp_path / "es-en", "king") == 1
     assert "expected word vectors, but" in capsys.readouterr().err
 
@@ -174,7 +174,7 @@ def test_what_is_odd_about_a_file_is_a_warning_or_an_error(tmp_path: Path, run_p
     shown = run_pellucid("vectors", "similar", tmp_path / "v.txt", "king", "--quiet")
     assert shown.stdout == "queen\t0.8000\n"
     assert shown.stderr == (
-        f"warning: the word 'king' stands twice, first in line 2; the first row is kept ({tmp_path / 'v.txt'}:3)\n"
+        f"warning: the word 'king' is repeated, first in line 2; the first row is kept ({tmp_path / 'v.txt'}:3)\n"
     )
     strict = run_pellucid("vectors", "similar", tmp_path / "v.txt", "king", "--strict", "--json", "--quiet")
     assert (strict.returncode, strict.stdout) == (1, "")

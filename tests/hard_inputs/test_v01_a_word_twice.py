@@ -41,24 +41,24 @@ def test_what_was_read_can_be_saved_and_read_again_without_a_word(tmp_path: Path
 
 def test_in_a_binary_file_the_byte_is_named(tmp_path: Path) -> None:
     (tmp_path / "v.bin").write_bytes(binary([b"a", b"b", b"a"]))
-    with pytest.warns(VectorFileWarning, match=r"the word 'a' stands twice, first in byte 4; .*byte 24"):
+    with pytest.warns(VectorFileWarning, match=r"the word 'a' is repeated, first in byte 4; .*byte 24"):
         vectors = WordVectors.load(tmp_path / "v.bin")
     assert list(vectors) == ["a", "b"]
 
 
 def test_bad_bytes_that_look_alike_stay_apart(tmp_path: Path) -> None:
     (tmp_path / "v.txt").write_bytes(b"2 1\n\xff 1\n\xfe 2\n")
-    with pytest.warns(VectorFileWarning, match="2 words are not UTF-8"):
+    with pytest.warns(VectorFileWarning, match="2 words are not valid UTF-8"):
         assert list(WordVectors.load(tmp_path / "v.txt")) == ["\\xff", "\\xfe"]
 
 
 def test_strict_names_the_line(tmp_path: Path) -> None:
     (tmp_path / "v.txt").write_text(TEXT, encoding="utf-8")
-    with pytest.raises(UserError, match="'king' stands twice, first in line 2") as caught:
+    with pytest.raises(UserError, match="'king' is repeated, first in line 2") as caught:
         WordVectors.load(tmp_path / "v.txt", strict=True)
     assert caught.value.where == (f"{tmp_path / 'v.txt'}:4",)
 
 
 def test_words_given_twice_by_hand_are_refused() -> None:
-    with pytest.raises(UserError, match="'a' stands twice: in rows 0 and 2"):
+    with pytest.raises(UserError, match="'a' is repeated: rows 0 and 2"):
         WordVectors(["a", "b", "a"], numpy.ones((3, 2), numpy.float32))

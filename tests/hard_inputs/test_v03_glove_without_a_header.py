@@ -58,6 +58,6 @@ def test_rows_that_do_not_agree_are_not_guessed(tmp_path: Path) -> None:
     "content", ["It was a bright cold day in April.\n", "word\n", "\n\n", "a,0.1,0.2\n", "a 0,1\n"]
 )
 def test_text_of_another_kind_is_refused(tmp_path: Path, content: str) -> None:
-    with pytest.raises(UserError, match="holds no word vectors") as caught:
+    with pytest.raises(UserError, match="is not a file of word vectors") as caught:
         load(tmp_path, content)
     assert "format" in caught.value.hint

@@ -36,6 +36,6 @@ def test_a_word_that_was_saved_with_a_line_feed_is_told(tmp_path: Path) -> None:
         vectors = WordVectors.load(tmp_path / "v.txt")
     assert list(vectors) == ["york", "a"]
     assert [str(warning.message).partition(" (")[0] for warning in caught] == [
-        "the row 'new' does not end in 3 numbers; it is left out",
+        "the row 'new' does not end in 3 numbers; it is skipped",
         "the header says 2 rows, the file has 3",
     ]

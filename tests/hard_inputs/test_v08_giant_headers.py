@@ -56,7 +56,7 @@ OTHERS = {
     "pickle": (b"\x80\x04\x95\x0b\x00", "a Python pickle"),
     "zip": (b"PK\x03\x04\x14\x00", "a ZIP archive"),
     "fasttext": (b"\xba\x16\x4f\x2f\x0c\x00\x00\x00", "a fastText model"),
-    "bzip2": (b"BZh91AY&SY", "packed by bzip2"),
+    "bzip2": (b"BZh91AY&SY", "compressed with bzip2"),
     "hdf5": (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
     "html": (b"\n<!DOCTYPE html><html>", "a web page"),
     "utf-16": ("2 3\nking 1 2 3\n".encode("utf-16"), "UTF-16"),

@@ -32,7 +32,7 @@ def test_what_is_no_text_at_all_is_refused(text: Any) -> None:
 
 @pytest.mark.parametrize("word", [7, None, ["the"], b"the"])
 def test_words_that_are_no_strings_are_refused(word: Any) -> None:
-    with pytest.raises(UserError, match=r"expected words that are strings, got .* in sentence 1"):
+    with pytest.raises(UserError, match=r"expected words as strings, got .* in sentence 1"):
         WordVectors.train([["the", "cat"], ["a", word]], min_count=1)
 
 

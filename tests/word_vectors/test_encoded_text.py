@@ -157,7 +157,7 @@ def test_a_sentence_is_a_line_whatever_its_end(
 
 def test_half_a_character_is_refused_before_the_training(tmp_path: Path) -> None:
     text = [["the", "c\ud83dt"], ["the", "dog"]]
-    with pytest.raises(UserError, match=r"the word 'c\\ud83dt' holds a lone surrogate"):
+    with pytest.raises(UserError, match=r"the word 'c\\ud83dt' contains a lone surrogate"):
         encode_text(text, tmp_path, min_count=1)
     assert encode_text([*text, ["dog"]], tmp_path, min_count=2).words == ("the", "dog")
 

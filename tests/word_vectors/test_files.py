@@ -203,17 +203,17 @@ def test_nothing_else_is_replaced(tmp_path: Path) -> None:
     vectors = random_vectors(5, 2)
     (tmp_path / "es-en").mkdir()
     write_config(tmp_path / "es-en", "translator", {})
-    with pytest.raises(UserError, match="holds a translator, which is not overwritten"):
+    with pytest.raises(UserError, match="holds a translator, which will not be overwritten"):
         vectors.save(tmp_path / "es-en")
     vectors.save(tmp_path / "mine")
     (tmp_path / "mine" / "thesis.tex").touch()
-    with pytest.raises(UserError, match=r"holds other things: thesis\.tex"):
+    with pytest.raises(UserError, match=r"contains other files: thesis\.tex"):
         vectors.save(tmp_path / "mine")
     (tmp_path / "file").touch()
-    with pytest.raises(UserError, match="is a file, and the native form is a folder"):
+    with pytest.raises(UserError, match="is a file, but the native format is a folder"):
         vectors.save(tmp_path / "file")
     for name, form in (("v.txt", "native"), ("v.gz", None)):
-        with pytest.raises(UserError, match=f"{name} sounds like a file"):
+        with pytest.raises(UserError, match=f"{name} looks like a file name"):
             vectors.save(tmp_path / name, form)  # type: ignore[arg-type]
     with pytest.raises(UserError, match=r"cannot write .*/file is a file"):
         vectors.save(tmp_path / "file" / "v")
@@ -223,7 +223,7 @@ def test_nothing_else_is_replaced(tmp_path: Path) -> None:
         vectors.save(tmp_path / ("v" * 300))
     with pytest.raises(UserError, match="is a folder, but glove is a file format"):
         vectors.save(tmp_path / "mine", "glove")
-    with pytest.raises(UserError, match="the metadata cannot be saved"):
+    with pytest.raises(UserError, match="the metadata cannot be written as JSON"):
         WordVectors(["a"], [[1]], metadata={"x": object()}).save(tmp_path / "new")
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["es-en", "file", "mine"]
 

@@ -120,5 +120,5 @@ def test_a_loss_is_in_nats_a_prediction(tmp_path: Path) -> None:
 
 def test_a_full_softmax_over_too_many_words_is_refused(tmp_path: Path) -> None:
     text = encoded(tmp_path, [[f"w{n}" for n in range(50_001)]])
-    with pytest.raises(UserError, match=r"a full softmax over 50,001 words takes too long"):
+    with pytest.raises(UserError, match=r"a full softmax over 50,001 words would take too long"):
         VectorsTraining(text, vectors_config({"objective": "full-softmax"}))

@@ -79,5 +79,5 @@ def test_what_cannot_be_asked_is_refused() -> None:
     for words, options, message in cases:
         with pytest.raises(UserError, match=message):
             WordVectors.stability(text, words, **{**SETTINGS, **options})
-    with pytest.raises(UserError, match="the text has one"):
+    with pytest.raises(UserError, match="the text has a single document"):
         WordVectors.stability([[word for line in text for word in line]], ["w1"], **SETTINGS)

@@ -115,7 +115,7 @@ def test_rows_are_read_alike_wherever_a_portion_of_the_file_ends(
     found = []
     for chunk in (1, 7, 30, 1 << 20):
         monkeypatch.setattr("pellucid.word_vectors.files.text_format._CHUNK", chunk)
-        with pytest.warns(match="does not end in 2 numbers|not finite"):
+        with pytest.warns(match="does not end in 2 numbers|NaN or infinity"):
             vectors = WordVectors.load(path)
         assert vectors.report is not None
         places = [(problem.kind, problem.where, problem.occurrences) for problem in vectors.report.problems]

@@ -198,7 +198,7 @@ def test_going_on_keeps_words_and_adds_new_ones(tmp_path: Path) -> None:
 
 def test_going_on_needs_as_many_numbers(tmp_path: Path) -> None:
     text = encoded(tmp_path, sentences(50, 10))
-    with pytest.raises(UserError, match=r"have 20 numbers each, the settings say d = 100"):
+    with pytest.raises(UserError, match=r"have dimension 20, but dim = 100"):
         VectorsTraining(text, VectorsConfig(), start=trained(text))
 
 

@@ -53,7 +53,7 @@ def test_long_vocabularies_are_gone_through_block_by_block(monkeypatch: pytest.M
 def test_what_is_no_string_is_in_no_vocabulary() -> None:
     vocabulary = Vocabulary.of(["1"])
     assert vocabulary.find(1) is None and vocabulary.find(None) is None
-    with pytest.raises(UserError, match="expected words that are strings, got 1 in row 0"):
+    with pytest.raises(UserError, match="expected words as strings, got 1"):
         Vocabulary.of([1])  # type: ignore[list-item]
     with pytest.raises(IndexError):
         vocabulary[1]
