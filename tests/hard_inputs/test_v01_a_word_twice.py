@@ -18,7 +18,7 @@ def binary(words: list[bytes], d: int = 2) -> bytes:
 
 def test_the_first_is_kept_and_the_rest_is_reported_by_line(tmp_path: Path) -> None:
     (tmp_path / "v.txt").write_text(TEXT, encoding="utf-8")
-    with pytest.warns(VectorFileWarning, match="2 rows repeat a word, as 'king'"):
+    with pytest.warns(VectorFileWarning, match="2 rows repeat a word, such as 'king'"):
         vectors = WordVectors.load(tmp_path / "v.txt")
     assert list(vectors) == ["king", "queen"]
     assert vectors["king"].tolist() == [1, 2]

@@ -56,7 +56,7 @@ def test_nor_is_an_empty_file(tmp_path: Path) -> None:
 
 def test_nor_are_vectors_of_no_numbers(tmp_path: Path) -> None:
     (tmp_path / "v.txt").write_text("1 0\nking\n", encoding="utf-8")
-    with pytest.raises(UserError, match="vectors have 0 numbers"):
+    with pytest.raises(UserError, match="vectors of dimension 0"):
         WordVectors.load(tmp_path / "v.txt")
 
 

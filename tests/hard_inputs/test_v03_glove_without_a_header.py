@@ -33,7 +33,7 @@ def test_so_can_the_first_two_of_a_header(tmp_path: Path) -> None:
 
 def test_what_may_be_a_header_or_a_row_has_to_be_said(tmp_path: Path) -> None:
     content = "7 1\n8 2\n9 3\n"
-    with pytest.raises(UserError, match=r"a header \(7 rows of one number\), or the word 7") as caught:
+    with pytest.raises(UserError, match=r"a header \(7 rows of one number\) or the word 7") as caught:
         load(tmp_path, content)
     assert "`format`" in caught.value.hint
     assert list(load(tmp_path, content, format="glove")) == ["7", "8", "9"]
@@ -50,7 +50,7 @@ def test_a_form_that_is_said_is_held_to(tmp_path: Path) -> None:
 
 
 def test_rows_that_do_not_agree_are_not_guessed(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"2 have 2, 2 have 3"):
+    with pytest.raises(UserError, match=r"2 have 2 numbers, 2 have 3"):
         load(tmp_path, "a 1 2\nb 3 4\nc 1 2 3\nd 4 5 6\n")
 
 
