@@ -42,14 +42,6 @@ def test_the_doctor_prints_what_the_readme_shows(readme: str, tmp_path: Path) ->
     assert ended.stdout.splitlines() == lines[len(commands) :]
 
 
-@pytest.mark.parametrize("readme", ["README.md", "README.zh.md"])
-def test_the_readme_counts_the_claims(readme: str) -> None:
-    from pellucid.claims.catalogue import all_claims
-
-    (link,) = re.findall(r"\[([^]]*\d[^]]*)\]\(docs/claims/README[^)]*\)", _read(readme))
-    assert re.findall(r"\d+", link) == [str(len(all_claims()))]
-
-
 def test_the_glossary_is_the_same_in_both_languages_and_names_files_that_exist() -> None:
     rows = re.findall(r"^\| (?!term|---)([^|]+) \| ([^|]+) \| [^|]+ \| `([^`]+)` \|$", _read("docs/glossary.md"), re.M)
     chinese = re.findall(
