@@ -1,4 +1,4 @@
-"""Which source tokens a translation came from, by where cross-attention looked."""
+"""Word alignments from cross-attention: which source tokens each target token attended to."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
@@ -17,11 +17,11 @@ __all__ = ["AlignmentHeads", "AlignmentLink", "attention_alignments", "strongest
 AlignmentHeads: TypeAlias = Sequence[tuple[int, int]]
 """(layer, head) of cross-attention heads."""
 
-_LEAST = 0.1  # weight of a link that is worth telling
+_MIN_WEIGHT = 0.1  # of a link that is reported
 
 
 class AlignmentLink(NamedTuple):
-    """A target token and a source token it looked at.
+    """A target token and a source token that it attended to.
 
     Attributes:
         source, target: positions of the tokens, from 0.
@@ -41,15 +41,15 @@ def attention_alignments(
     special_tokens: SpecialTokens,
     heads: AlignmentHeads = (),
 ) -> list[Float[Tensor, "target source"]]:
-    """Return how much each target token looked at each source token when it was about to be generated.
+    """Compute how much each target token attended to each source token when it was predicted.
 
-    The model reads each pair once more, all positions at once: the weights are those of the search, to rounding. A row
-    sums to 1 over the source tokens and its end.
+    The decoder reads each pair once more, all positions at once: the weights are those of the search, up to rounding. A
+    row sums to 1 over the source tokens including the end token.
 
     Args:
         sources: ids, ending in the end token.
         targets: ids without start and end.
-        heads: (layer, head) of the heads to take the mean of, those that training guided; all of them if none.
+        heads: (layer, head) of the heads to average, those that training guided; all if empty.
     """
     if not sources:
         return []
@@ -74,14 +74,14 @@ def attention_alignments(
 
 
 def strongest_links(weights: Float[Tensor, "target source"]) -> list[AlignmentLink]:
-    """Return the links worth telling: each target token's strongest, and those of weight 0.1 and more.
+    """Select the strongest link of each target token, and all links with a weight of at least 0.1.
 
-    The source's last column, its end token, gets none.
+    The last column, the end token of the source, is not linked.
     """
     tokens = weights[:, :-1]
     if not tokens.numel():
         return []
-    strong = tokens >= _LEAST
+    strong = tokens >= _MIN_WEIGHT
     strong.scatter_(1, tokens.argmax(1, keepdim=True), True)
     return [
         AlignmentLink(source, target, float(tokens[target, source])) for target, source in strong.nonzero().tolist()

@@ -1,4 +1,4 @@
-"""How a model wants a conversation written."""
+"""Conversations: how messages are formatted for a model."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
@@ -8,26 +8,26 @@ from pellucid.errors import UserError
 __all__ = ["Conversation", "Message", "PromptOnlyConversation"]
 
 Message = Mapping[str, str]
-"""What somebody said: `role` (system, user, assistant) and `content`."""
+"""A message: `role` (system, user, assistant) and `content`."""
 
 
 class Conversation(Protocol):
-    """Writes what was said as the model was taught to read it; a `ChatTemplate` is one."""
+    """Formats messages as the model was trained to read them, such as a `ChatTemplate`."""
 
     def encode(self, messages: Sequence[Message]) -> list[int]:
-        """Return the ids of a conversation up to where the next answer begins.
+        """Encode a conversation up to where the next answer begins.
 
         Raises:
-            UserError: for messages of another form, or those that the model cannot be given.
+            UserError: for malformed messages, or messages that the model does not accept.
         """
 
 
 class PromptOnlyConversation:
-    """The conversation of a model that was trained on prompts and their completions: each prompt stands by itself.
+    """The conversation of a model trained on prompts and completions: it sees only the last message.
 
     Args:
-        prompt_ids: gives the ids that a prompt is read as.
-        ending: line ends or spaces that every prompt ended with; put behind what is said.
+        prompt_ids: encodes a prompt.
+        ending: line ends or spaces that every prompt ended with in training; appended to the message.
     """
 
     def __init__(self, prompt_ids: Callable[[str], list[int]], ending: str = "") -> None:
@@ -35,15 +35,15 @@ class PromptOnlyConversation:
         self.ending = ending
 
     def encode(self, messages: Sequence[Message]) -> list[int]:
-        """Return the ids of the last message, which is all that such a model is shown.
+        """Encode the last message.
 
         Raises:
-            UserError: if the last message is not the user's, or the model is to be told something beforehand.
+            UserError: if the last message is not the user's, or there is a system message.
         """
         roles = [message.get("role") for message in messages]
         if not roles or roles[-1] != "user":
             raise UserError(
-                "expected a message of the user last",
+                "expected a user message at the end",
                 where="messages",
                 hint="End with a message of role user.",
             )

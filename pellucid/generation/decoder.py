@@ -1,4 +1,4 @@
-"""What generation asks of a model: read this text, and say what may come next."""
+"""Decoders: read texts and give the logits of their next tokens. What generation asks of a model."""
 
 from collections.abc import Iterator, Sequence
 from typing import Protocol
@@ -15,52 +15,52 @@ from pellucid.models.decoder_only import DecoderOnly
 __all__ = ["BatchDecoder", "BatchLogits", "Decoder", "ModelDecoder", "SingleSequenceDecoder", "prefill_rows"]
 
 BatchLogits = NDArray[numpy.float32]
-"""Scores of every token to come next, before the softmax, [batch vocab_size]; nats."""
+"""Logits of the next token of each sequence, [batch vocab_size]; nats."""
 
-PREFILL_CHUNK = 512  # tokens of a prompt: the scores of attention grow with this times the context
+PREFILL_CHUNK = 512  # tokens read at once; the memory for attention scores grows with this times the context
 
 
 class Decoder(Protocol):
-    """Reads one sequence and remembers it; the least that a faster implementation of a model has to offer."""
+    """Decodes one sequence: the minimum that another implementation of a model must offer."""
 
     @property
     def vocab_size(self) -> int:
-        """How many logits there are."""
+        """Number of logits."""
 
     @property
     def context(self) -> int:
-        """Most tokens that a sequence may have."""
+        """Maximum length of a sequence, tokens."""
 
     def prefill(self, ids: Sequence[int]) -> NDArray[numpy.float32]:
-        """Forget what was read before, read `ids`, one at least, and return the logits after the last, [vocab_size]."""
+        """Start over with `ids`, at least one, and return the logits after the last, [vocab_size]."""
 
-    def step(self, number: int) -> NDArray[numpy.float32]:
-        """Read one more id and return the logits after it, [vocab_size]."""
+    def step(self, token_id: int) -> NDArray[numpy.float32]:
+        """Append an id and return the logits after it, [vocab_size]."""
 
 
 class BatchDecoder(Protocol):
-    """Reads sequences side by side, none of which changes another."""
+    """Decodes several sequences, none of which influences another."""
 
     @property
     def vocab_size(self) -> int:
-        """How many logits there are."""
+        """Number of logits."""
 
     @property
     def context(self) -> int:
-        """Most tokens that a sequence may have."""
+        """Maximum length of a sequence, tokens."""
 
     @property
     def max_batch_size(self) -> int | None:
-        """How many there may be at once; None for any number."""
+        """Maximum number of sequences; None if unlimited."""
 
     def prefill(self, prompts: Sequence[Sequence[int]]) -> BatchLogits:
-        """Forget what was read before, read the prompts (a token each at least), return the logits after each."""
+        """Start over with these prompts, at least a token each, and return the logits after each."""
 
     def step(self, ids: Sequence[int]) -> BatchLogits:
-        """Read one more id a sequence and return the logits after it."""
+        """Append an id to each sequence and return the logits after it."""
 
     def select(self, rows: Sequence[int]) -> None:
-        """Go on with these sequences only."""
+        """Keep these sequences only."""
 
 
 class SingleSequenceDecoder:
@@ -73,33 +73,33 @@ class SingleSequenceDecoder:
 
     @property
     def vocab_size(self) -> int:
-        """How many logits there are."""
+        """Number of logits."""
         return self.decoder.vocab_size
 
     @property
     def context(self) -> int:
-        """Most tokens of a sequence."""
+        """Maximum length of a sequence, tokens."""
         return self.decoder.context
 
     def prefill(self, prompts: Sequence[Sequence[int]]) -> BatchLogits:
-        """Read the one prompt."""
+        """Start over with the one prompt."""
         (prompt,) = prompts
         return self.decoder.prefill(prompt)[None]
 
     def step(self, ids: Sequence[int]) -> BatchLogits:
-        """Read its next id."""
+        """Append an id to the one sequence."""
         (number,) = ids
         return self.decoder.step(number)[None]
 
     def select(self, rows: Sequence[int]) -> None:
-        """Go on with the one sequence."""
+        """Keep the one sequence."""
 
 
 class ModelDecoder:
-    """The model itself, in the precision and on the device it is on, with a cache of keys and values.
+    """Decodes with the network itself and a key–value cache, in its own precision and on its device.
 
-    A prompt given several times is read once. Prompts of unequal lengths are filled up at their left, where nobody
-    looks, and each gives what it gives alone.
+    A prompt given several times is read once. Shorter prompts are padded on the left, where nobody attends, so each
+    gives the same logits as it does alone.
     """
 
     max_batch_size = None
@@ -110,17 +110,17 @@ class ModelDecoder:
 
     @property
     def vocab_size(self) -> int:
-        """How many logits there are."""
+        """Number of logits."""
         return self.model.vocab_size
 
     @property
     def context(self) -> int:
-        """Most tokens of a sequence."""
+        """Maximum length of a sequence, tokens."""
         return self.model.config.max_positions
 
     @torch.inference_mode()
     def prefill(self, prompts: Sequence[Sequence[int]]) -> BatchLogits:
-        """Forget what was read before, read the prompts, and return the logits after each."""
+        """Start over with these prompts and return the logits after each."""
         numbers: dict[tuple[int, ...], int] = {}
         rows = [numbers.setdefault(tuple(prompt), len(numbers)) for prompt in prompts]
         self._cache, parts = prefill_rows(self.model, list(numbers))
@@ -132,13 +132,13 @@ class ModelDecoder:
 
     @torch.inference_mode()
     def step(self, ids: Sequence[int]) -> BatchLogits:
-        """Read one more id a sequence and return the logits after it."""
+        """Append an id to each sequence and return the logits after it."""
         assert self._cache is not None, "prefill comes first"
         new = torch.tensor(ids, device=self.model.embedding.weight.device)[:, None]
         return self._logits(self.model.extend(new, self._cache)[:, -1])
 
     def select(self, rows: Sequence[int]) -> None:
-        """Go on with these sequences only."""
+        """Keep these sequences only."""
         assert self._cache is not None, "prefill comes first"
         self._cache.select(torch.tensor(rows, device=self.model.embedding.weight.device))
 
@@ -150,14 +150,14 @@ class ModelDecoder:
 def prefill_rows(
     model: DecoderOnly, rows: Sequence[Sequence[int]]
 ) -> tuple[SequenceCache, Iterator[Float[Tensor, "batch part d_model"]]]:
-    """Let a model read texts side by side, part by part; their ends are level, the short ones filled up before them.
+    """Read texts side by side, chunk by chunk, aligned at their ends; shorter ones are padded on the left.
 
     Args:
-        model: the model.
-        rows: ids of each, at least one.
+        model: the network.
+        rows: ids of each text, at least one.
 
     Returns:
-        The cache, which is filled as the parts are taken, and for each part the states of its tokens.
+        The cache, which is filled as the chunks are consumed, and for each chunk the states of its tokens.
     """
     longest = max(map(len, rows))
     padding = [longest - len(row) for row in rows]

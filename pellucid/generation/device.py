@@ -1,4 +1,4 @@
-"""Where a model runs, and in which numbers."""
+"""The device and the dtype of a model."""
 
 from typing import TypeVar
 
@@ -15,19 +15,19 @@ _DTYPES = {"auto": torch.float32, "float32": torch.float32, "bfloat16": torch.bf
 
 
 def move_model(model: Model, device: str, precision: str) -> Model:
-    """Put a model where it shall run, in the numbers that it shall compute in.
+    """Move a model to a device and dtype.
 
     Args:
         model: a model.
-        device: auto (CUDA where there is one), cpu, cuda, cuda:1 …
+        device: auto (CUDA if available), cpu, cuda, cuda:1 …
         precision: float32 or bfloat16; auto is float32.
 
     Raises:
-        UsageError: for a device or a precision that does not exist here.
+        UsageError: for a device or precision that is not available.
     """
     if precision not in _DTYPES:
         raise UsageError(
-            f"precision {precision} is not there for this model",
+            f"this model does not run in precision {precision}",
             where="--precision",
             hint=f"Use {', '.join(_DTYPES)}.",
         )
@@ -35,10 +35,10 @@ def move_model(model: Model, device: str, precision: str) -> Model:
 
 
 def select_device(name: str) -> torch.device:
-    """Return a device by its name; auto is CUDA where there is one, the processor otherwise.
+    """Find a device by its name; auto is CUDA if available, else the CPU.
 
     Raises:
-        UsageError: if there is none of that name here.
+        UsageError: if there is no such device.
     """
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -47,6 +47,6 @@ def select_device(name: str) -> torch.device:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:
         raise UsageError(
-            f"there is no device {name} here", where=f"--device {name}", hint="Use cpu or auto."
+            f"device {name} is not available", where=f"--device {name}", hint="Use cpu or auto."
         ) from error
     return device

@@ -1,4 +1,4 @@
-"""Where placeholders belong in a translation that was made without them: beside what their neighbours became."""
+"""Insert placeholders into a translation that was made without them, guided by its alignment."""
 
 from collections.abc import Sequence
 
@@ -18,16 +18,16 @@ def insert_by_alignment(
     weights: Float[Tensor, "target source"],
     translation: str,
 ) -> str:
-    """Put the placeholders of the source into the translation of its bare text.
+    """Insert the placeholders of the source into the translation of its bare text.
 
-    A pair of tags goes around what came from the text between them; any other placeholder before the token that looked
-    most at the source token behind it, or to the end if it stood there.
+    A pair of tags encloses what was translated from the text between them. Any other placeholder precedes the token
+    that attended most to the source token after it, or ends the translation if it ended the source.
 
     Args:
         protected: the source.
-        source_pieces: of its bare text, without the spaces around it.
+        source_pieces: of its bare text, without surrounding spaces.
         target_pieces: of the translation.
-        weights: how much each target token looked at each source token (further columns are not heeded).
+        weights: attention of each target token to each source token; further columns are ignored.
         translation: of the bare text.
     """
     offsets = _offsets(protected)
@@ -35,34 +35,36 @@ def insert_by_alignment(
     if not source_pieces or not target_pieces:
         return insert_placeholders(protected, translation, [len(translation) if offset else 0 for offset in offsets])
     weights = weights[:, : len(source_pieces)]
-    looked_at = weights.argmax(1).tolist()
-    places: list[int] = []
+    attended = weights.argmax(1).tolist()
+    starts: list[int] = []
     for i, offset in enumerate(offsets):
         partner = partners[i]
         if partner is not None:
             first, last = sorted((offset, offsets[partner]))
             inside = [
                 piece
-                for piece, source in zip(target_pieces, looked_at, strict=True)
+                for piece, source in zip(target_pieces, attended, strict=True)
                 if first <= source_pieces[source].start and source_pieces[source].end <= last
             ]
             if inside:
-                places.append(min(p.start for p in inside) if i < partner else max(p.end for p in inside))
+                starts.append(min(p.start for p in inside) if i < partner else max(p.end for p in inside))
                 continue
-        behind = next((n for n, piece in enumerate(source_pieces) if piece.end > offset), None)
-        places.append(len(translation) if behind is None else target_pieces[int(weights[:, behind].argmax())].start)
-    return insert_placeholders(protected, translation, [_skip_spaces(translation, place) for place in places])
+        following = next((n for n, piece in enumerate(source_pieces) if piece.end > offset), None)
+        starts.append(
+            len(translation) if following is None else target_pieces[int(weights[:, following].argmax())].start
+        )
+    return insert_placeholders(protected, translation, [_skip_spaces(translation, start) for start in starts])
 
 
-def _skip_spaces(text: str, place: int) -> int:
-    """A token begins with its space; what stands before the token's word stands after that."""
-    while place < len(text) and text[place].isspace():
-        place += 1
-    return place
+def _skip_spaces(text: str, start: int) -> int:
+    """Skip the space that a token begins with: the placeholder goes between it and the word."""
+    while start < len(text) and text[start].isspace():
+        start += 1
+    return start
 
 
 def _offsets(protected: ProtectedText) -> list[int]:
-    """Return before which character of the bare text, spaces around it taken away, each placeholder stands."""
+    """Compute the offset of each placeholder in the bare text without surrounding spaces."""
     indent = len(protected.bare) - len(protected.bare.lstrip())
     return [
         max(0, len(ProtectedText(protected.segments[:i], protected.values).bare) - indent)
@@ -72,7 +74,7 @@ def _offsets(protected: ProtectedText) -> list[int]:
 
 
 def _partners(protected: ProtectedText) -> list[int | None]:
-    """Return for each placeholder which other one, counted in order, closes it or is closed by it."""
+    """Find for each tag the index of its counterpart; None for other placeholders."""
     values = [protected.values[segment] for segment in protected.segments if isinstance(segment, int)]
     partners: list[int | None] = [None] * len(values)
     open_tags: list[tuple[str, int]] = []

@@ -1,4 +1,4 @@
-"""What must come out of a translation byte for byte: `{{name}}`, `%s`, `###T01###`, tags, URLs, e-mail addresses."""
+"""Placeholders that translations keep byte for byte: `{{name}}`, `%s`, `###T01###`, tags, URLs, e-mail addresses."""
 
 import re
 from collections import Counter
@@ -39,8 +39,8 @@ class ProtectedText(NamedTuple):
     """A text whose placeholders are numbered.
 
     Attributes:
-        segments: text, and where a placeholder stands the number of its value.
-        values: the placeholders themselves; equal ones have one number.
+        segments: stretches of text, and numbers in the place of placeholders.
+        values: the placeholders by number; equal ones share a number.
     """
 
     segments: list[str | int]
@@ -48,7 +48,7 @@ class ProtectedText(NamedTuple):
 
     @property
     def bare(self) -> str:
-        """The text without its placeholders; where one stood between two spaces one space is left."""
+        """The text without its placeholders; between two spaces, one space is removed with the placeholder."""
         text = ""
         for segment in self.segments:
             if isinstance(segment, str):
@@ -58,12 +58,12 @@ class ProtectedText(NamedTuple):
 
 
 def placeholder_spans(text: str) -> list[tuple[int, int]]:
-    """Return where the placeholders of a text stand, start and end."""
+    """Find the placeholders of a text: start and end of each."""
     return [match.span() for match in _PATTERN.finditer(text)]
 
 
 def protect(text: str, values: Sequence[str] = ()) -> ProtectedText:
-    """Number the placeholders of a text, in the order they first appear.
+    """Number the placeholders of a text in the order of their first occurrence.
 
     Args:
         text: any text; `restore_placeholders` of the result is the text again.
@@ -83,7 +83,7 @@ def protect(text: str, values: Sequence[str] = ()) -> ProtectedText:
 
 
 def protect_pair(source: str, target: str, most: int = 10) -> tuple[ProtectedText, ProtectedText] | None:
-    """Number the placeholders of a sentence pair alike.
+    """Number the placeholders of a sentence pair consistently.
 
     None if the sides do not hold the same ones equally often, or more than `most` different ones.
     """
@@ -95,12 +95,12 @@ def protect_pair(source: str, target: str, most: int = 10) -> tuple[ProtectedTex
 
 
 def restore_placeholders(segments: Iterable[str | int], values: Sequence[str]) -> str:
-    """Return the text with its placeholders where their numbers stand."""
+    """Replace the numbers by their placeholders."""
     return "".join(segment if isinstance(segment, str) else values[segment] for segment in segments)
 
 
 def unbalanced_tags(segments: Iterable[str | int], values: Sequence[str]) -> list[str]:
-    """Return the tags that are left when each opening one is struck out with its closing one; none if balanced."""
+    """Find the tags that remain when every opening tag is removed with its closing tag; none if balanced."""
     left: list[str] = []
     for segment in segments:
         match = _TAG.fullmatch(values[segment]) if isinstance(segment, int) else None
@@ -115,7 +115,7 @@ def unbalanced_tags(segments: Iterable[str | int], values: Sequence[str]) -> lis
 
 
 def has_all_placeholders(source: ProtectedText, segments: Sequence[str | int]) -> bool:
-    """Tell whether a translation's segments hold the source's placeholders, each as often, and tags as balanced."""
+    """Check that a translation has each placeholder as often as its source, and tags balanced alike."""
     return _count(source.segments) == _count(segments) and unbalanced_tags(
         source.segments, source.values
     ) == unbalanced_tags(segments, source.values)
@@ -155,7 +155,7 @@ def _count(segments: Iterable[str | int]) -> Counter[str | int]:
 
 
 def _word_edge(text: str, place: int) -> int:
-    """Move a place inside a word to the word's start."""
+    """Move an offset within a word to the start of the word."""
     while 0 < place < len(text) and _joined_letters(text[place - 1], text[place]):
         place -= 1
     return place
@@ -180,7 +180,7 @@ def _pieces(text: str, numbers: Sequence[int], at: Sequence[int]) -> list[str | 
 
 
 def _in_order(at: Sequence[int], length: int) -> list[int]:
-    """Return places in the order of the source, none before the one before it: tags are then as balanced as there."""
+    """Bring offsets into the order of the source, so that tags are balanced as they are there."""
     moved: list[int] = []
     for place in at:
         moved.append(min(length, max(place, moved[-1] if moved else 0)))
@@ -188,7 +188,7 @@ def _in_order(at: Sequence[int], length: int) -> list[int]:
 
 
 def _neighbours(source: ProtectedText) -> dict[int, tuple[bool, bool]]:
-    """Return for each placeholder whether a space, or a script without spaces, stood before and after it."""
+    """Find out for each placeholder whether a space, or text without spaces, precedes and follows it."""
     found: dict[int, tuple[bool, bool]] = {}
     for i, segment in enumerate(source.segments):
         if isinstance(segment, int) and segment not in found:

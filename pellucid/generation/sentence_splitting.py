@@ -1,4 +1,4 @@
-"""Long text → parts short enough to translate, at sentence ends, and back again with the right spaces between."""
+"""Split long text at sentence ends into parts short enough to translate, and join their translations."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -32,34 +32,34 @@ Span = tuple[int, int]
 
 
 def split_lines(text: str) -> list[str]:
-    r"""Return lines and the line ends between them in turn; only `\n` and `\r\n` end a line. Joined they are `text`."""
+    r"""Split a text into lines and the line ends between them, in turn; only `\n` and `\r\n` end a line."""
     return _LINE_END.split(text)
 
 
 def split_sentences(text: str, whole: Iterable[Span] = ()) -> list[str]:
-    """Cut a text after the ends of its sentences; the parts joined are the text, spaces stay with what they follow.
+    """Split a text after its sentences; joined, the parts give the text. Spaces stay with what they follow.
 
     A full stop ends a sentence only before a space, and not after an initial, a known abbreviation, or before a
     small letter.
 
     Args:
         text: one line.
-        whole: spans that are not cut, start and end.
+        whole: start and end of spans that are not split.
     """
-    places = [match.end() for match in _ENDS.finditer(text) if not _goes_on(text, match)]
+    places = [match.end() for match in _ENDS.finditer(text) if not _continues(text, match)]
     return _cut(text, places, whole)
 
 
 def split_long(text: str, too_long: Callable[[str], bool], whole: Iterable[Span] = ()) -> list[str]:
-    """Cut a line so that no part is too long, at sentence ends, then at commas and spaces, then anywhere.
+    """Split a line so that no part is too long: at sentence ends, then at commas and spaces, then anywhere.
 
-    A line that is not too long stays as it is; otherwise every sentence is a part, and only what is too long is cut
-    further. The parts joined are the text; a part that may not be cut stays too long.
+    A short line is left whole; in a long one every sentence becomes a part, and only long ones are split further.
+    Joined, the parts give the text. A part that must not be split stays too long.
 
     Args:
         text: one line.
-        too_long: whether a part must be cut.
-        whole: spans that are not cut.
+        too_long: tells whether a part must be split.
+        whole: start and end of spans that are not split.
     """
     if not too_long(text):
         return [text]
@@ -74,39 +74,39 @@ def split_long(text: str, too_long: Callable[[str], bool], whole: Iterable[Span]
 
 
 def join_parts(parts: Sequence[str], translations: Sequence[str]) -> str:
-    """Join the translations of the parts of a text as the parts were joined.
+    """Join the translations of the parts of a text.
 
-    Spaces at the ends of a part are put around its translation. Between two parts, nothing stands next to a Chinese or
-    Japanese character; where the source needed no space after its full stop and the translation does, one is set.
+    Spaces around a part are put around its translation. There is no space next to a Chinese or Japanese
+    character; where the source needed no space after its full stop but the translation does, one is inserted.
 
     Args:
-        parts: of the source, as cut; joined they are the source.
-        translations: of each part's text without the spaces around it.
+        parts: of the source, as split.
+        translations: of each part without surrounding spaces.
     """
     text = gap = ""
-    space_may_lack = False  # the source was cut where it needs no space
+    needs_space = False  # the source was split where it has no space
     for part, translation in zip(parts, translations, strict=True):
         bare = part.strip()
         gap += part[: len(part) - len(part.lstrip())]
         if not bare:
             continue
-        if text and not gap and space_may_lack:
+        if text and not gap and needs_space:
             gap = " "
         if text and translation and (is_unspaced(text[-1]) or is_unspaced(translation[0])):
             gap = ""
         text += gap + translation
         gap = part[len(part.rstrip()) :]
-        space_may_lack = is_unspaced(bare[-1])
+        needs_space = is_unspaced(bare[-1])
     return text + gap
 
 
 def is_unspaced(character: str) -> bool:
-    """Tell whether a character is of a script written without spaces, or a full-width mark."""
+    """Check whether a character belongs to a script written without spaces, or is a full-width mark."""
     return bool(_UNSPACED.match(character))
 
 
-def _goes_on(text: str, match: re.Match[str]) -> bool:
-    """Tell whether the sentence goes on behind what looks like its end."""
+def _continues(text: str, match: re.Match[str]) -> bool:
+    """Check whether the sentence continues after what looks like its end."""
     marks = match.group().rstrip()
     if not marks.startswith(".") or marks.startswith(".."):
         return False
@@ -123,7 +123,7 @@ def _goes_on(text: str, match: re.Match[str]) -> bool:
 
 
 def _short_parts(text: str, too_long: Callable[[str], bool], whole: Sequence[Span]) -> list[str]:
-    """Join clauses, and where there are none characters, to parts as long as may be."""
+    """Join clauses, or characters if there are none, to parts as long as possible."""
     clauses = _cut(text, [match.end() for match in _CLAUSE_ENDS.finditer(text)], whole)
     parts: list[str] = []
     start = 0
@@ -140,7 +140,7 @@ def _short_parts(text: str, too_long: Callable[[str], bool], whole: Sequence[Spa
 
 
 def _halves(text: str, too_long: Callable[[str], bool], whole: Sequence[Span]) -> list[str]:
-    """Cut in the middle, again and again, never inside a span that is kept whole, a surrogate or before a mark."""
+    """Split in the middle, repeatedly, but never within a protected span or before a combining mark."""
     if not too_long(text):
         return [text]
     free = [place for place in range(1, len(text)) if not any(a < place < b for a, b in whole)]

@@ -1,4 +1,4 @@
-"""A model's settings: as its folder has them, and with some of them changed for one call."""
+"""Settings of a model: read from its folder, and overridden for one call."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,10 +15,10 @@ Config = TypeVar("Config", bound=BaseModel)
 
 
 def override_settings(config: Config, changes: Mapping[str, Any]) -> Config:
-    """Return `config` with some fields changed; None changes nothing.
+    """Override some fields of a configuration; None leaves a field unchanged.
 
     Raises:
-        UserError: for a field that does not exist or a value that does not fit.
+        UserError: for an unknown field or an invalid value.
     """
     changed = {name: value for name, value in changes.items() if value is not None}
     try:
@@ -34,10 +34,10 @@ def override_settings(config: Config, changes: Mapping[str, Any]) -> Config:
 
 
 def read_settings(folder: Path, kind: type[Config]) -> Config:
-    """Return what generation_config.json of a model folder says, or the defaults where there is none.
+    """Read generation_config.json of a model folder; the defaults if there is none.
 
     Raises:
-        UserError: if it is damaged or does not fit.
+        UserError: if it is damaged or invalid.
     """
     path = folder / "generation_config.json"
     if not path.is_file():
@@ -49,5 +49,5 @@ def read_settings(folder: Path, kind: type[Config]) -> Config:
         raise UserError(
             f"generation_config.json does not fit: {'.'.join(map(str, first['loc']))}: {first['msg']}",
             where=str(path),
-            hint="Mend the value, or remove the file: the defaults then hold.",
+            hint="Correct the value, or remove the file to use the defaults.",
         ) from error

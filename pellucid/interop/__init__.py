@@ -1,1 +1,1 @@
-"""Other people's models: GGUF files and Hugging Face folders, read into a model folder of Pellucid."""
+"""Models of other programs: GGUF files and Hugging Face folders, converted to model folders of Pellucid."""

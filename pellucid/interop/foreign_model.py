@@ -1,4 +1,4 @@
-"""A model of another program, understood: its shape, its weights under our names, its tokenizer."""
+"""A model of another program: its configuration, its weights under our names, its tokenizer."""
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -17,14 +17,14 @@ from pellucid.tokenizers.imported import SpecialIds
 __all__ = ["ForeignConfig", "ForeignModel", "ForeignTensors", "ForeignTokenizer", "Layout", "convert_weights"]
 
 ForeignTensors: TypeAlias = Mapping[str, Callable[[], Tensor]]
-"""What reads each tensor of a file, by the name it has there."""
+"""Functions that read the tensors of a file, by their names there."""
 
 _BLOCK = re.compile(r"decoder\.(\d+)\.(.+)\.(weight|bias)")
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How another program names and lays out the weights of a decoder.
+    """Names and layout of a decoder's weights in another program.
 
     Attributes:
         outside: our part → its name, for what stands outside the blocks.
@@ -32,7 +32,7 @@ class Layout:
         inside: our part → its name in a block.
         transposed: their names of matrices stored as input × output.
         thirds: our parts that are one third each of a tensor: which.
-        pairs: whether heads of queries and keys turn coordinates 2i and 2i + 1 together; ours turn i and i + d_head/2.
+        interleaved: whether rotary positions pair coordinates 2i and 2i + 1 of a head; ours pair i and i + d_head/2.
         ignored: names of tensors that hold nothing learned.
     """
 
@@ -41,20 +41,20 @@ class Layout:
     inside: Mapping[str, str]
     transposed: frozenset[str] = frozenset()
     thirds: Mapping[str, int] = field(default_factory=dict)
-    pairs: bool = False
+    interleaved: bool = False
     ignored: re.Pattern[str] = re.compile("(?!)")
 
 
 @dataclass(frozen=True)
 class ForeignConfig:
-    """What a model is, as its files describe it.
+    """The configuration of a model, as described by its files.
 
     Attributes:
         architecture: their name for it.
         config: the same as a model of ours.
         vocab_size: rows of the embedding.
         layout: how the weights are named.
-        warnings: what a user should know.
+        warnings: for the user.
     """
 
     architecture: str
@@ -66,13 +66,13 @@ class ForeignConfig:
 
 @dataclass(frozen=True)
 class ForeignTokenizer:
-    """What a model's files say about text.
+    """The tokenizer of a model, as described by its files.
 
     Attributes:
         content: what goes to tokenizer.json.
         special: which ids start and end a text.
         chat_template: how a conversation is written; None for a model that does not converse.
-        warnings: what a user should know.
+        warnings: for the user.
     """
 
     content: dict[str, Any]
@@ -83,7 +83,7 @@ class ForeignTokenizer:
 
 @dataclass(frozen=True)
 class ForeignModel:
-    """A model as it was found: what it is, its tensors by their own names, its text side.
+    """A model in its original form: configuration, tensors by their own names, tokenizer.
 
     Attributes:
         name: what it calls itself.
@@ -98,7 +98,7 @@ class ForeignModel:
 
 
 def convert_weights(shape: ForeignConfig, tensors: ForeignTensors) -> Iterator[tuple[str, Tensor]]:
-    """Give every weight of the model under our name and in our layout.
+    """Convert every weight of the model to our name and layout.
 
     Raises:
         UserError: if a tensor is missing, has another shape than the model, or is none of the model's.
@@ -127,7 +127,7 @@ _Arrange: TypeAlias = Callable[[Tensor], Tensor]
 
 
 def _sought(shape: ForeignConfig, tensors: ForeignTensors) -> dict[str, tuple[str, torch.Size, _Arrange]]:
-    """Return, for each weight of ours, the tensor it comes from, its shape, and how it is arranged."""
+    """Find for each of our weights the tensor it comes from, its shape, and how it is rearranged."""
     _check_blocks(shape, tensors)
     with torch.device("meta"):  # shapes only, no memory
         model = DecoderOnly(shape.config, shape.vocab_size, None)
@@ -145,7 +145,7 @@ def _sought(shape: ForeignConfig, tensors: ForeignTensors) -> dict[str, tuple[st
 
 
 def _check_blocks(shape: ForeignConfig, tensors: ForeignTensors) -> None:
-    """Refuse a model with more blocks than there are tensors for, before so many are built."""
+    """Reject a model with more blocks than there are tensors for, before it is built."""
     first = f"{shape.layout.block.format(n=shape.config.n_layers - 1)}."
     if not any(name.startswith(first) for name in tensors):
         raise UserError(
@@ -172,7 +172,7 @@ def _arrangement(shape: ForeignConfig, ours: str, theirs: str) -> _Arrange:
     if part in layout.thirds:
         third = layout.thirds[part]
         steps.append(lambda weight: weight.chunk(3)[third] if len(weight) % 3 == 0 else weight)
-    if layout.pairs and part in ("self_attention.query", "self_attention.key"):
+    if layout.interleaved and part in ("self_attention.query", "self_attention.key"):
         heads = config.n_heads if part.endswith("query") else config.kv_heads
         steps.append(lambda weight: _halves(weight, heads))
 
@@ -185,7 +185,7 @@ def _arrangement(shape: ForeignConfig, ours: str, theirs: str) -> _Arrange:
 
 
 def _halves(weight: Tensor, heads: int) -> Tensor:
-    """Move coordinates 2i and 2i + 1 of each head to i and i + d_head/2; the rows of a matrix, or a bias."""
+    """Move rows 2i and 2i + 1 of each head to i and i + d_head/2, in a matrix or a bias."""
     if len(weight) % (2 * heads):
         return weight  # of a wrong shape, which is told next
     halves: Tensor = weight.unflatten(0, (heads, -1, 2)).transpose(1, 2).flatten(0, 2)

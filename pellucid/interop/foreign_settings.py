@@ -1,4 +1,4 @@
-"""Settings out of other people's files: asked for by name, and doubted before they are believed."""
+"""Settings from files of other programs, read by name and validated."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -28,11 +28,11 @@ class ForeignSettings:
         self.prefix = prefix
 
     def get(self, name: str) -> Any:
-        """Return a setting, None if it is not there."""
+        """Look up a setting; None if it is missing."""
         return self.values.get(self.prefix + name)
 
     def whole(self, name: str, default: int | None = None) -> int:
-        """Return a whole number.
+        """Read an integer.
 
         Raises:
             UserError: if it is missing without a default, or something else.
@@ -40,7 +40,7 @@ class ForeignSettings:
         return int(self._number(name, (int,), default))
 
     def real(self, name: str, default: float | None = None) -> float:
-        """Return a number.
+        """Read a number.
 
         Raises:
             UserError: if it is missing without a default, or something else.
@@ -48,7 +48,7 @@ class ForeignSettings:
         return float(self._number(name, (int, float), default))
 
     def flag(self, name: str, default: bool) -> bool:
-        """Return yes or no.
+        """Read a boolean.
 
         Raises:
             UserError: if it is something else.
@@ -64,7 +64,7 @@ class ForeignSettings:
         return value
 
     def inner(self, *names: str) -> "ForeignSettings":
-        """Return the settings that the first of these names holds; none where none of them is there.
+        """Read the nested settings under the first of these names that exists; empty if none does.
 
         Raises:
             UserError: if it holds something else.
@@ -80,7 +80,7 @@ class ForeignSettings:
         return ForeignSettings({}, self.where)
 
     def family(self, name: str, known: Collection[str]) -> str:
-        """Return which family of models it is, one of those known.
+        """Read the model's architecture, one of those known.
 
         Raises:
             UserError: if it is another.
@@ -94,7 +94,7 @@ class ForeignSettings:
         return value
 
     def expect(self, name: str, *allowed: object) -> None:
-        """Check that a setting, where it is given, has one of the values that Pellucid computes with.
+        """Check that a setting, if present, has one of the values that Pellucid supports.
 
         Raises:
             UserError: if it has another, which would change what the model says.
@@ -108,7 +108,7 @@ class ForeignSettings:
             )
 
     def refusal(self, what: str, hint: str) -> UserError:
-        """Return an error about this file."""
+        """Create an error about this file."""
         return UserError(what, where=self.where, hint=hint)
 
     def _number(self, name: str, kinds: tuple[type[float], ...], default: float | None) -> float:
@@ -122,7 +122,7 @@ class ForeignSettings:
 
 
 def build_config(fields: ForeignSettings, **settings: Any) -> DecoderOnlyConfig:
-    """Return the shape of a model of ours.
+    """Build the configuration of our model.
 
     Raises:
         UserError: if the sizes do not fit together.

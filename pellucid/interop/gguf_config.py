@@ -1,4 +1,4 @@
-"""Settings of a GGUF file: which family a model is of, and what its settings are as ours."""
+"""The configuration of a model from the settings of a GGUF file."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -98,7 +98,7 @@ def _sizes(fields: ForeignSettings, tensors: ForeignTensors) -> dict[str, Any]:
 
 
 def _scaling(fields: ForeignSettings, tensors: ForeignTensors, d_head: int, base: float) -> RotaryScaling | None:
-    """Return the scaling whose effect the file holds: what each frequency is divided by, [d_head / 2]."""
+    """Identify the rotary scaling from its effect: the divisor of each frequency, [d_head / 2], is in the file."""
     if "rope_freqs.weight" not in tensors:
         return None
     divisors: Tensor = tensors["rope_freqs.weight"]().double()

@@ -1,4 +1,4 @@
-"""GGUF, the file of llama.cpp and its kin: settings, vocabulary and weights in one, often in blocks of a few bits."""
+"""GGUF, the file format of llama.cpp: settings, vocabulary and weights in one file, often quantised."""
 
 import struct
 from collections import Counter
@@ -31,7 +31,7 @@ _DAMAGE = (
 
 
 def read_gguf(path: Path) -> ForeignModel:
-    """Read what a GGUF file holds; weights are read, and unpacked, when they are asked for.
+    """Read a GGUF file; weights are read and dequantised on demand.
 
     Raises:
         UserError: if the package `gguf` is missing, the file is damaged, or its model is of an unknown kind.
@@ -79,7 +79,7 @@ def _package() -> Any:
 
 
 def _unpacked(gguf: Any, tensor: Any, where: str) -> Tensor:
-    """Return a tensor as it is, if it is a float of 16 or 32 bits, else as the float32 that its blocks stand for."""
+    """Read a tensor: unchanged if it has 16 or 32 bit floats, else dequantised to float32."""
     kind = tensor.tensor_type
     shape = tuple(int(size) for size in reversed(tensor.shape))
     try:

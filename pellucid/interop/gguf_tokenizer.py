@@ -1,4 +1,4 @@
-"""The vocabulary of a GGUF file → a tokenizer.json of Hugging Face's, which all else reads.
+"""Convert the vocabulary of a GGUF file to a tokenizer.json of Hugging Face, which all else reads.
 
 GGUF keeps tokens, merges and kinds of tokens, but of the rule that cuts a text into words only a name. The rules below
 are those that go by these names in llama.cpp; a name that is not known is refused, for with another rule the same text
@@ -43,7 +43,7 @@ _ENDS = frozenset(
 
 
 def read_gguf_tokenizer(settings: Mapping[str, Any], where: str) -> ForeignTokenizer:
-    """Return the tokenizer that a GGUF file describes.
+    """Build the tokenizer that a GGUF file describes.
 
     Raises:
         UserError: if it has none, or one of an unknown kind.
@@ -98,7 +98,7 @@ def _byte_level(tokens: Sequence[str], merges: Any, name: str, where: str) -> di
 
 
 def _marked(tokens: Sequence[str], kinds: Sequence[int], settings: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Return a tokenizer in SentencePiece's manner, which joins the two neighbours that make the best-scored piece."""
+    """Build a SentencePiece-like tokenizer, which merges the two neighbours that make the piece with the best score."""
     scores = settings.get("tokenizer.ggml.scores")
     if not _all_are(scores, (int, float)) or len(scores) != len(tokens):
         raise _refusal("the file has no scores of its tokens", where)
@@ -128,7 +128,7 @@ def _marked(tokens: Sequence[str], kinds: Sequence[int], settings: Mapping[str, 
 
 
 def _merges(tokens: Sequence[str], kinds: Sequence[int], scores: Sequence[float]) -> list[tuple[str, str]]:
-    """Return every way to join two pieces to a third, the best-scored third first.
+    """List every way to merge two pieces into a third, the one with the best score first.
 
     Of the ways to make one piece, that of the better-scored parts comes first, as in Hugging Face's own conversion.
     """
@@ -147,7 +147,7 @@ def _merges(tokens: Sequence[str], kinds: Sequence[int], scores: Sequence[float]
 
 
 def _added(tokens: Sequence[str], kinds: Sequence[int]) -> list[dict[str, Any]]:
-    """Return the control tokens, which no text makes, and those that are found whole in a text."""
+    """List the control tokens, which no text produces, and the tokens that are matched as a whole."""
     return [
         {
             "id": number,
@@ -164,7 +164,7 @@ def _added(tokens: Sequence[str], kinds: Sequence[int]) -> list[dict[str, Any]]:
 
 
 def _ends(tokens: Sequence[str], kinds: Sequence[int], settings: Mapping[str, Any]) -> tuple[int, ...]:
-    """Return the ids that end a text: those the file names, then control tokens known by their spelling."""
+    """List the ids that end a text: those named by the file, then control tokens known by their spelling."""
     named = [settings.get(f"tokenizer.ggml.{name}_token_id") for name in ("eos", "eot", "eom")]
     known = [
         number
@@ -187,7 +187,7 @@ def _pair(merge: str, where: str) -> tuple[str, str]:
 
 
 def _all_are(values: Any, kind: type | tuple[type, ...]) -> TypeGuard[list[Any]]:
-    """Tell whether it is a list of nothing else."""
+    """Check for a list with elements of one type."""
     return isinstance(values, list) and all(isinstance(value, kind) for value in values)
 
 

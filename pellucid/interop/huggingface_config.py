@@ -1,4 +1,4 @@
-"""config.json of Hugging Face: which family a model is of, and what its settings are as ours."""
+"""The configuration of a model from config.json of a Hugging Face folder."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -85,7 +85,7 @@ def _llama_like(fields: ForeignSettings, **choices: Any) -> ForeignConfig:
 
 
 def _rotary(fields: ForeignSettings) -> dict[str, Any]:
-    """Return base and scaling, which newer files keep together in rope_parameters."""
+    """Read base and scaling, which newer files keep together in rope_parameters."""
     rotary = fields.inner("rope_parameters", "rope_scaling")
     base = rotary.real("rope_theta", fields.real("rope_theta", 10_000.0))
     kind = rotary.values.get("rope_type", rotary.values.get("type", "default"))
@@ -106,7 +106,7 @@ def _rotary(fields: ForeignSettings) -> dict[str, Any]:
 
 
 def _context(fields: ForeignSettings) -> tuple[int, tuple[str, ...]]:
-    """Return the context: no longer than what each token looks back, within which a sliding window changes nothing."""
+    """Read the context length: at most the sliding window, within which the window has no effect."""
     context = fields.whole("max_position_embeddings")
     window = fields.get("sliding_window")
     slides = fields.get("use_sliding_window") if fields.get("model_type") != "mistral" else window is not None

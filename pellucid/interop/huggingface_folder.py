@@ -21,7 +21,7 @@ __all__ = ["read_huggingface_folder"]
 
 
 def read_huggingface_folder(folder: Path) -> ForeignModel:
-    """Read what a folder in Hugging Face's form holds; weights are read when they are asked for.
+    """Read a Hugging Face folder; weights are read on demand.
 
     Raises:
         UserError: if it is no such folder, a file of it is missing or damaged, or its model is of an unknown kind.
@@ -136,7 +136,7 @@ def _read_if_there(path: Path) -> dict[str, Any]:
 
 
 def _id_of(token: Any, numbers: Mapping[str, int]) -> int | None:
-    """Return the id of a token given by its text, or as an object with `content`."""
+    """Look up the id of a token given as text or as an object with `content`."""
     text = token.get("content") if isinstance(token, Mapping) else token
     return numbers.get(text) if isinstance(text, str) else None
 

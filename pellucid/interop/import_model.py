@@ -1,4 +1,4 @@
-"""A GGUF file or a Hugging Face folder → a model folder of Pellucid."""
+"""Convert a GGUF file or a Hugging Face folder to a model folder of Pellucid."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,7 @@ __all__ = ["ImportedModel", "import_model"]
 
 @dataclass(frozen=True)
 class ImportedModel:
-    """What was imported.
+    """A summary of an imported model.
 
     Attributes:
         name: what the model calls itself.
@@ -40,7 +40,7 @@ class ImportedModel:
 
 
 def import_model(source: str | Path, output: str | Path, *, overwrite: bool = False) -> ImportedModel:
-    """Read another program's model and write it as a folder of Pellucid, whole or not at all.
+    """Convert a model of another program to a model folder, atomically.
 
     Weights of 16 bits stay so; packed ones become float32.
 
@@ -121,7 +121,7 @@ def _written(model: ForeignModel, output: Path, overwrite: bool) -> ImportedMode
 
 
 def _known_ids(special: SpecialIds, vocab_size: int) -> tuple[SpecialIds, list[str]]:
-    """Return the special ids that the model has, and a warning for each other one that its files name."""
+    """Select the special ids that the model has, with a warning for each one that it lacks."""
     start, ends = special.start_id, special.end_ids
     unknown = [n for n in dict.fromkeys((*ends, *([] if start is None else [start]))) if not 0 <= n < vocab_size]
     known = SpecialIds(

@@ -1,4 +1,4 @@
-"""Names and layouts of weights in other people's files, by family."""
+"""Names and layouts of weights in files of other programs, by architecture."""
 
 import re
 
@@ -72,7 +72,7 @@ GGUF_LLAMA = Layout(
     outside=_GGUF_OUTSIDE,
     block="blk.{n}",
     inside=_GGUF_INSIDE,
-    pairs=True,
+    interleaved=True,
     ignored=re.compile(r"rope_freqs\.weight"),  # it says how frequencies are slowed: `gguf_shapes.py` reads it
 )
 """Llama and its like in GGUF, whose converter re-orders the rows of queries and keys."""
@@ -88,4 +88,4 @@ GGUF_GPT2 = Layout(
     },
     thirds=HUGGINGFACE_GPT2.thirds,
 )
-"""GPT-2 in GGUF, whose converter turns the matrices to output × input."""
+"""GPT-2 in GGUF, whose converter transposes the matrices to output × input."""

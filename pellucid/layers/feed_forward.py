@@ -1,4 +1,4 @@
-"""The part of a block that works on each position alone."""
+"""Feed-forward sublayers, which process each position separately."""
 
 import torch.nn.functional as F
 from jaxtyping import Float
@@ -15,7 +15,7 @@ FEED_FORWARD_TAPS = (
 
 
 class FeedForward(nn.Module):
-    """Widen, bend, down_projection: activation(x W₁ + b₁) W₂ + b₂.
+    """Up projection, activation, down projection: activation(x W₁ + b₁) W₂ + b₂.
 
     Taps: `FEED_FORWARD_TAPS`.
 
@@ -30,7 +30,7 @@ class FeedForward(nn.Module):
         self.activation = activation
 
     def forward(self, x: Float[Tensor, "batch seq d_model"], tap: Tap = keep) -> Float[Tensor, "batch seq d_model"]:
-        """Return what is added to the residual stream."""
+        """Compute what is added to the residual stream."""
         hidden = tap("hidden", self.activation(self.up_projection(x)))
         return tap("output", self.down_projection(hidden))
 
@@ -51,7 +51,7 @@ class GatedFeedForward(nn.Module):
         self.down_projection = nn.Linear(d_ff, d_model, bias)
 
     def forward(self, x: Float[Tensor, "batch seq d_model"], tap: Tap = keep) -> Float[Tensor, "batch seq d_model"]:
-        """Return what is added to the residual stream."""
+        """Compute what is added to the residual stream."""
         hidden = tap("hidden", F.silu(self.gate_projection(x)) * self.up_projection(x))
         return tap("output", self.down_projection(hidden))
 

@@ -1,4 +1,4 @@
-"""Who may look at whom: boolean masks, True where looking is allowed."""
+"""Attention masks: True where a query may attend to a key."""
 
 import torch
 from jaxtyping import Bool, Int
@@ -8,7 +8,7 @@ __all__ = ["causal", "not_padding"]
 
 
 def causal(length: int, device: torch.device | None = None) -> Bool[Tensor, "1 1 query key"]:
-    """Let each position look at itself and at those before it.
+    """Allow each position to attend to itself and to those before it.
 
     Source:
         Vaswani et al. 2017, §3.2.3.
@@ -17,5 +17,5 @@ def causal(length: int, device: torch.device | None = None) -> Bool[Tensor, "1 1
 
 
 def not_padding(ids: Int[Tensor, "batch key"], pad_id: int) -> Bool[Tensor, "batch 1 1 key"]:
-    """Let everyone look at every token that is not padding."""
+    """Allow attention to every token that is not padding."""
     return (ids != pad_id)[:, None, None, :]

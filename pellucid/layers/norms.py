@@ -1,4 +1,4 @@
-"""Normalisations of the residual stream."""
+"""Normalisation layers."""
 
 from collections.abc import Callable
 

@@ -19,12 +19,12 @@ class RotaryScaling(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    factor: float = Field(gt=0, description="what slow frequencies are divided by")
+    factor: float = Field(gt=0, description="divisor of low frequencies")
     low_frequency: float = Field(
-        1.0, gt=0, description="frequencies that turn less often than this within original_positions are slow"
+        1.0, gt=0, description="frequencies that complete fewer rotations than this within original_positions are low"
     )
     high_frequency: float = Field(
-        4.0, gt=0, description="frequencies that turn more often than this within original_positions stay as they are"
+        4.0, gt=0, description="frequencies that complete more rotations than this are not scaled"
     )
     original_positions: int = Field(gt=0, description="the context that the model was first trained with, tokens")
 
@@ -48,42 +48,40 @@ class DecoderOnlyConfig(BaseModel):
     n_kv_heads: int | None = Field(
         None,
         gt=0,
-        description="heads of keys and values (grouped-query attention, Ainslie et al. 2023); n_heads if not given",
+        description="key and value heads (grouped-query attention, Ainslie et al. 2023); default: n_heads",
     )
-    d_head: int | None = Field(None, gt=0, description="width of a head; d_model / n_heads if not given")
-    d_ff: int = Field(1024, gt=0, description="hidden width of the feed-forward part")
+    d_head: int | None = Field(None, gt=0, description="width of a head; default: d_model / n_heads")
+    d_ff: int = Field(1024, gt=0, description="hidden width of the feed-forward sublayer")
     n_layers: int = Field(4, ge=1, description="blocks")
     positions: PositionScheme = Field("rope", description="how attention is told where tokens stand")
     rope_base: float = Field(10_000.0, gt=1, description="base of the rotary frequencies (10,000 in RoFormer)")
     rope_scaling: RotaryScaling | None = Field(
-        None, description="how rotary frequencies are slowed for a longer context; none: they are not"
+        None, description="scaling of rotary frequencies for a longer context; default: none"
     )
-    max_positions: int = Field(256, gt=1, description="the context: how many tokens are read at once")
-    norm: Literal["layernorm", "rmsnorm"] = Field("rmsnorm", description="which normalisation")
-    norm_epsilon: float = Field(1e-5, gt=0, description="added to the variance, or the mean square, before its root")
+    max_positions: int = Field(256, gt=1, description="context length: maximum number of tokens read at once")
+    norm: Literal["layernorm", "rmsnorm"] = Field("rmsnorm", description="normalisation layer")
+    norm_epsilon: float = Field(1e-5, gt=0, description="added to the variance or mean square before its root")
     norm_placement: Literal["pre", "post"] = Field(
-        "pre", description="before each part, or after each residual sum as in the paper"
+        "pre", description="before each sublayer, or after each residual sum as in the paper"
     )
     activation: Literal["relu", "gelu", "gelu_tanh", "swiglu"] = Field(
-        "swiglu", description="non-linearity of the feed-forward part; gelu_tanh is GPT-2's approximation of gelu"
+        "swiglu", description="non-linearity of the feed-forward sublayer; gelu_tanh is GPT-2's approximation of gelu"
     )
-    bias: bool = Field(False, description="biases in projections and feed-forward parts")
+    bias: bool = Field(False, description="biases in projections and feed-forward sublayers")
     qkv_bias: bool | None = Field(
-        None, description="biases of queries, keys and values (Qwen2 has these alone); as bias if not given"
+        None, description="biases of queries, keys and values (Qwen2 has only these); default: as bias"
     )
-    qk_norm: bool = Field(
-        False, description="RMSNorm of each head's query and key before they are turned by position (Qwen3)"
-    )
-    tie_embeddings: bool = Field(True, description="one matrix for tokens read and tokens predicted")
+    qk_norm: bool = Field(False, description="RMSNorm of each head's query and key before rotation (Qwen3)")
+    tie_embeddings: bool = Field(True, description="one matrix for input and output embeddings")
     scale_embeddings: bool = Field(False, description="multiply embeddings by √d_model (Vaswani et al. 2017, §3.4)")
     embeddings: str | None = Field(
-        None, description="word vectors that rows of matching pieces start from: a folder or file; d_model numbers each"
+        None, description="word vectors that initialise the embeddings of matching tokens; of dimension d_model"
     )
-    freeze_embeddings: bool = Field(False, description="keep the rows that started from word vectors as they are")
+    freeze_embeddings: bool = Field(False, description="freeze the embeddings that were initialised from word vectors")
     dropout: float = Field(
-        0.0, ge=0, lt=1, description="share of each part's output and of the embeddings dropped in training"
+        0.0, ge=0, lt=1, description="dropout probability of sublayer outputs and embeddings in training"
     )
-    attention_dropout: float = Field(0.0, ge=0, lt=1, description="share of the attention weights dropped in training")
+    attention_dropout: float = Field(0.0, ge=0, lt=1, description="dropout probability of attention weights")
 
     @model_validator(mode="after")
     def _sizes_fit(self) -> "DecoderOnlyConfig":

@@ -19,35 +19,35 @@ class EncoderDecoderConfig(BaseModel):
     n_kv_heads: int | None = Field(
         None,
         gt=0,
-        description="heads of keys and values (grouped-query attention, Ainslie et al. 2023); n_heads if not given",
+        description="key and value heads (grouped-query attention, Ainslie et al. 2023); default: n_heads",
     )
-    d_ff: int = Field(1024, gt=0, description="hidden width of the feed-forward part")
+    d_ff: int = Field(1024, gt=0, description="hidden width of the feed-forward sublayer")
     encoder_layers: int = Field(3, ge=1, description="blocks of the encoder")
     decoder_layers: int = Field(2, ge=1, description="blocks of the decoder")
     positions: PositionScheme = Field("rope", description="how self-attention is told where tokens stand")
     cross_positions: Literal["none", "rope"] = Field(
-        "rope", description="rotary positions in cross-attention: query at target position j, key at source position i"
+        "rope", description="rotary positions in cross-attention: the query's in the target, the key's in the source"
     )
     rope_base: float = Field(1000.0, gt=1, description="base of the rotary frequencies (RoFormer has 10,000)")
-    max_positions: int = Field(1024, gt=0, description="positions that exist when they are learned, tokens")
-    norm: Literal["layernorm", "rmsnorm"] = Field("layernorm", description="which normalisation")
+    max_positions: int = Field(1024, gt=0, description="maximum length if positions are learned, tokens")
+    norm: Literal["layernorm", "rmsnorm"] = Field("layernorm", description="normalisation layer")
     norm_placement: Literal["pre", "post"] = Field(
-        "pre", description="before each part, or after each residual sum as in the paper"
+        "pre", description="before each sublayer, or after each residual sum as in the paper"
     )
-    activation: Literal["relu", "gelu", "swiglu"] = Field("relu", description="non-linearity of the feed-forward part")
-    bias: bool = Field(True, description="biases in projections and feed-forward parts")
+    activation: Literal["relu", "gelu", "swiglu"] = Field("relu", description="non-linearity of the feed-forward")
+    bias: bool = Field(True, description="biases in projections and feed-forward sublayers")
     tie_embeddings: Literal["all", "output", "none"] = Field(
         "all", description="one matrix for source, target and output; for target and output; or three of them"
     )
     scale_embeddings: bool = Field(True, description="multiply embeddings by √d_model (Vaswani et al. 2017, §3.4)")
     embeddings: str | None = Field(
-        None, description="word vectors that rows of matching pieces start from: a folder or file; d_model numbers each"
+        None, description="word vectors that initialise the embeddings of matching tokens; of dimension d_model"
     )
-    freeze_embeddings: bool = Field(False, description="keep the rows that started from word vectors as they are")
+    freeze_embeddings: bool = Field(False, description="freeze the embeddings that were initialised from word vectors")
     dropout: float = Field(
-        0.0, ge=0, lt=1, description="share of each part's output and of the embeddings dropped in training"
+        0.0, ge=0, lt=1, description="dropout probability of sublayer outputs and embeddings in training"
     )
-    attention_dropout: float = Field(0.0, ge=0, lt=1, description="share of the attention weights dropped in training")
+    attention_dropout: float = Field(0.0, ge=0, lt=1, description="dropout probability of attention weights")
 
     @model_validator(mode="after")
     def _sizes_fit(self) -> "EncoderDecoderConfig":

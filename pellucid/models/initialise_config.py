@@ -13,13 +13,13 @@ class InitialiseConfig(BaseModel):
     residual_scale: float = Field(
         0.5,
         gt=0,
-        description="factor on the first weights of projections that write to the residual stream; 1 in the paper",
+        description="factor on the initial weights of projections that write to the residual stream; 1 in the paper",
     )
     from_lexicon: bool = Field(
-        True, description="start each source row as the mixture of its translations' rows, by a statistical lexicon"
+        True, description="start source embeddings as mixtures of their translations' embeddings"
     )
     identity_cross_attention: bool = Field(
-        True, description="start cross-attention's values and output as an orthogonal matrix and its transpose"
+        True, description="start cross-attention's value and output as an orthogonal matrix and its transpose"
     )
 
 
@@ -29,5 +29,5 @@ class LanguageModelInitialiseConfig(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     residual_scale: float = Field(
-        0.5, gt=0, description="factor on the first weights of projections that write to the residual stream"
+        0.5, gt=0, description="factor on the initial weights of projections that write to the residual stream"
     )

@@ -1,4 +1,4 @@
-"""Weights on disk: model.safetensors of a model folder, float32, a tied matrix stored once."""
+"""Weights on disk: model.safetensors of a model folder, in float32, a tied matrix stored once."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -21,7 +21,7 @@ _PAD_ID = 0
 
 
 def unique_weights(model: nn.Module) -> dict[str, Tensor]:
-    """Return the model's weights by name; of several names for one matrix (tied embeddings) the first only."""
+    """List the model's weights by name; a matrix with several names (tied embeddings) under the first one only."""
     weights: dict[str, Tensor] = {}
     seen: set[int] = set()
     for name, weight in model.named_parameters(remove_duplicate=False):
@@ -32,7 +32,7 @@ def unique_weights(model: nn.Module) -> dict[str, Tensor]:
 
 
 def save_weights(model: nn.Module, path: str | Path) -> None:
-    """Write the model's weights in float32, whole or not at all.
+    """Write the model's weights in float32, atomically.
 
     Raises:
         UserError: if the disk is full or the file cannot be written.
@@ -41,12 +41,12 @@ def save_weights(model: nn.Module, path: str | Path) -> None:
 
 
 def load_encoder_decoder(config: Mapping[str, Any], weights_path: str | Path) -> EncoderDecoder:
-    """Build the model that config.json describes and fill it with the weights of a file.
+    """Build the translation model that config.json describes and load its weights.
 
     Args:
         config: with `model` (the fields of EncoderDecoderConfig), `source_vocab_size`, `target_vocab_size`, and, where
             it is not 0, `pad_id`.
-        weights_path: what `save_weights` wrote.
+        weights_path: file written by `save_weights`.
 
     Raises:
         UserError: if the description is incomplete, or the weights are missing, damaged, or of another model.
@@ -62,11 +62,11 @@ def load_encoder_decoder(config: Mapping[str, Any], weights_path: str | Path) ->
 
 
 def load_decoder_only(config: Mapping[str, Any], weights_path: str | Path) -> DecoderOnly:
-    """Build the language model that config.json describes and fill it with the weights of a file.
+    """Build the language model that config.json describes and load its weights.
 
     Args:
         config: with `model` (the fields of DecoderOnlyConfig), `vocab_size` and `pad_id` (null if every id is a token).
-        weights_path: what `save_weights` wrote.
+        weights_path: file written by `save_weights`.
 
     Raises:
         UserError: if the description is incomplete, or the weights are missing, damaged, or of another model.
@@ -76,14 +76,14 @@ def load_decoder_only(config: Mapping[str, Any], weights_path: str | Path) -> De
         pad_id = None if config["pad_id"] is None else int(config["pad_id"])
     except (KeyError, TypeError, ValueError, ValidationError) as error:
         raise _not_described("a language model", error, weights_path) from error
-    _refuse_other_sizes(lambda: DecoderOnly(shape, vocab_size, pad_id), shape.n_layers, weights_path)
+    _check_sizes(lambda: DecoderOnly(shape, vocab_size, pad_id), shape.n_layers, weights_path)
     model = DecoderOnly(shape, vocab_size, pad_id)
     _fill(model, weights_path)
     return model.eval()
 
 
-def _refuse_other_sizes(build: Callable[[], nn.Module], n_layers: int, weights_path: str | Path) -> None:
-    """Refuse a description that is not of these weights before its sizes, which may be anything, take any memory."""
+def _check_sizes(build: Callable[[], nn.Module], n_layers: int, weights_path: str | Path) -> None:
+    """Reject a description of other weights before its sizes, which may be absurd, allocate memory."""
     stored = read_shapes(weights_path)
     if n_layers > len(stored):
         raise _others(f"it is to have {n_layers:,} blocks, there are {len(stored)} tensors", weights_path)

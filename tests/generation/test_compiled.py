@@ -164,7 +164,7 @@ def test_what_is_cut_off_is_forgotten(program: Program) -> None:
     decoder = CompiledDecoder(program)
     expected = decoder.prefill([IDS])
     decoder.extend([[1, 2, 3]])
-    decoder.cut(len(IDS) - 1)
+    decoder.truncate(len(IDS) - 1)
     assert decoder.step(IDS[-1:]).tobytes() == expected.tobytes()
 
 

@@ -1,1 +1,1 @@
-"""A language model compiled to a short program, which one kernel runs: a token at a time at the speed of memory."""
+"""Language models compiled to a short program that a single kernel runs, limited only by memory bandwidth."""

@@ -1,4 +1,4 @@
-"""A language model that reads a token at a time, as fast as memory gives its weights.
+"""A decoder that is limited by memory bandwidth only.
 
 What a token costs is the reading of every weight once: at 8 bits a quarter of what float32 takes. Texts side by side
 share that reading. Activations, sums, attention and the cache stay in float32, whatever the weights are; so nothing but
@@ -30,13 +30,13 @@ _SHARED_FROM = 4_000_000  # bytes of weights; below it a second thread costs mor
 
 
 def compile_at_first_use(model: DecoderOnly, precision: Precision) -> Callable[[], CompiledDecoder]:
-    """Return what makes decoders of a model, each with a memory of its own; the first one asked for compiles it."""
+    """Create a function that creates decoders of a model, each with its own cache; the first call compiles it."""
     program = cache(lambda: compile_model(model, precision))
     return lambda: CompiledDecoder(program())
 
 
 class CompiledDecoder:
-    """A `BatchDecoder` (see `generation/decoder.py`) on CPU.
+    """A `BatchDecoder` (see `generation/decoder.py`) for the CPU.
 
     The logits of a text are the same to the bit at any number of threads, however it is divided between calls, and
     whatever its neighbours are.
@@ -61,7 +61,7 @@ class CompiledDecoder:
         small = program.weight_bytes < _SHARED_FROM
         self.threads = threads or (1 if small else torch.get_num_threads())
         self._others = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
-        self._meeting = create_barrier()
+        self._barrier = create_barrier()
         self._slots: list[int] = []  # where each text's keys and values are in the cache
         self._cache = aligned_zeros(0, *program.cache_shape[:-1], 0, program.cache_shape[-1])
         self._scores = aligned_zeros(self.threads, 0)
@@ -69,16 +69,16 @@ class CompiledDecoder:
 
     @property
     def vocab_size(self) -> int:
-        """How many logits there are."""
+        """Number of logits."""
         return self._program.vocab_size
 
     @property
     def context(self) -> int:
-        """Most tokens of a text."""
+        """Maximum length of a text, tokens."""
         return self._program.context
 
     def prefill(self, prompts: Sequence[Sequence[int]]) -> NDArray[numpy.float32]:
-        """Forget what was read, read the prompts (a token each at least), and return the logits after each.
+        """Start over with these prompts, at least a token each, and return the logits after each.
 
         A prompt given several times is read once.
 
@@ -95,7 +95,7 @@ class CompiledDecoder:
         return logits[rows]
 
     def step(self, ids: Sequence[int]) -> NDArray[numpy.float32]:
-        """Read one more id a text and return the logits after it, [texts vocab_size].
+        """Append an id to each text and return the logits after it, [texts vocab_size].
 
         Raises:
             UserError: if a text grows beyond the context.
@@ -103,7 +103,7 @@ class CompiledDecoder:
         return self.extend([(number,) for number in ids])
 
     def extend(self, texts: Sequence[Sequence[int]]) -> NDArray[numpy.float32]:
-        """Read what comes next in each text (a token at least) and return the logits after it, [texts vocab_size].
+        """Append at least one id to each text and return the logits after the last, [texts vocab_size].
 
         Raises:
             UserError: if a text grows beyond the context.
@@ -130,7 +130,7 @@ class CompiledDecoder:
         return logits
 
     def select(self, rows: Sequence[int]) -> None:
-        """Go on with these texts only, in this order; one may be named several times."""
+        """Keep these texts, in this order; one may be named several times."""
         used: set[int] = set()
         free = iter(sorted(set(range(max(len(rows), len(self._cache)))) - {self._slots[row] for row in rows}))
         slots = []
@@ -145,8 +145,8 @@ class CompiledDecoder:
             slots.append(slot)
         self._slots, self.lengths = slots, [self.lengths[row] for row in rows]
 
-    def cut(self, length: int) -> None:
-        """Forget all but the first `length` tokens of each text."""
+    def truncate(self, length: int) -> None:
+        """Drop all but the first `length` tokens of each text."""
         self.lengths = [min(one, length) for one in self.lengths]
 
     def _check(self, texts: Sequence[Sequence[int]]) -> None:
@@ -166,18 +166,18 @@ class CompiledDecoder:
 
     def _run(self, tokens: NDArray[numpy.int64], wanted: int) -> None:
         program, arena = self._program, self._arena
-        shared = program.steps, program.numbers, arena, self._cache, self._scores, self._table, tokens, wanted
+        shared = program.ops, program.scalars, arena, self._cache, self._scores, self._table, tokens, wanted
         others = (
-            [self._others.submit(run, *shared, n, self.threads, self._meeting) for n in range(1, self.threads)]
+            [self._others.submit(run, *shared, n, self.threads, self._barrier) for n in range(1, self.threads)]
             if self._others is not None
             else []
         )
-        run(*shared, 0, self.threads, self._meeting)
+        run(*shared, 0, self.threads, self._barrier)
         for other in others:
             other.result()
 
     def _make_room(self, texts: int, tokens: int) -> None:
-        """Let the cache hold so many texts of so many tokens."""
+        """Grow the cache to this many texts of this many tokens."""
         room = self._cache.shape[4]
         texts = max(texts, len(self._slots))
         if texts <= len(self._cache) and tokens <= room:

@@ -1,10 +1,10 @@
-"""What a token's way through a model is made of, in sixteen lanes: instructions for the kernel in `kernel.py`.
+"""Vector instructions, sixteen lanes wide, for the kernel in `kernel.py`.
 
-    product         four rows of a packed matrix with one token's numbers, or with those of four tokens
+    dot_group       four rows of a packed matrix with one token's numbers, or with those of four tokens
     unpack          a row of a packed matrix, as float32
     score_keys      a query with sixteen keys
-    highest, exponentials, mix_values      the rest of attention
-    gate, bend      the activations
+    row_maximum, exponentials, weighted_sum  the rest of attention
+    gate, activate_chunks  the activations
 
 All addresses are of float32 on a multiple of 64 bytes, and all rows a multiple of sixteen long, but for packed weights
 and what a product adds and writes, which is four numbers. Each number comes out the same to the bit whether its token
@@ -48,17 +48,17 @@ __all__ = [
     "GELU",
     "GELU_TANH",
     "RELU",
-    "bend",
+    "activate_chunks",
+    "dot_group",
     "exponentials",
     "gate",
-    "highest",
-    "mix_values",
-    "product",
+    "row_maximum",
     "score_keys",
     "unpack",
+    "weighted_sum",
 ]
 
-RELU, GELU_TANH, GELU = range(3)  # what `bend` does
+RELU, GELU_TANH, GELU = range(3)  # what `activate_chunks` does
 
 _Four = ir.VectorType(Float, ROWS)
 _VALUES_AT_ONCE = 4
@@ -68,7 +68,7 @@ _TAIL = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)  # f
 
 
 @instruction
-def product(
+def dot_group(
     typing_context: Any,
     kind: Any,
     tokens: Any,
@@ -83,7 +83,7 @@ def product(
     out: Any,
     out_stride: Any,
 ) -> Any:
-    """Write base + group · x + bias, four numbers a token.
+    """Compute base + group · x + bias, four numbers per token.
 
     Args:
         kind, tokens: constants; the packed matrix's kind, and 1 or 4 tokens.
@@ -122,7 +122,7 @@ def product(
 
 @instruction
 def unpack(typing_context: Any, kind: Any, weights: Any, chunks: Any, scales: Any, factor: Any, out: Any) -> Any:
-    """Write a row of a packed matrix times `factor`.
+    """Unpack a row of a packed matrix, multiplied by `factor`.
 
     Args:
         kind: constant, the matrix's.
@@ -150,7 +150,7 @@ def unpack(typing_context: Any, kind: Any, weights: Any, chunks: Any, scales: An
 def score_keys(
     typing_context: Any, query: Any, keys: Any, chunks: Any, scale: Any, slope: Any, distance: Any, out: Any
 ) -> Any:
-    """Write the scores of sixteen keys: (query · key) · scale − slope · distance.
+    """Compute the scores of sixteen keys: (query · key) · scale − slope · distance.
 
     Args:
         query, keys: addresses; the keys stand one after another.
@@ -181,8 +181,8 @@ def score_keys(
 
 
 @instruction
-def highest(typing_context: Any, scores: Any, chunks: Any) -> Any:
-    """Return the highest of some scores."""
+def row_maximum(typing_context: Any, scores: Any, chunks: Any) -> Any:
+    """Compute the maximum of a row of scores."""
 
     def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
         scores, chunks = arguments
@@ -218,8 +218,8 @@ def exponentials(typing_context: Any, scores: Any, chunks: Any, top: Any) -> Any
 
 
 @instruction
-def mix_values(typing_context: Any, weights: Any, values: Any, count: Any, chunks: Any, factor: Any, out: Any) -> Any:
-    """Write Σ weight · value · factor.
+def weighted_sum(typing_context: Any, weights: Any, values: Any, count: Any, chunks: Any, factor: Any, out: Any) -> Any:
+    """Compute Σ weight · value · factor.
 
     Args:
         weights, values: addresses; the values stand one after another.
@@ -266,8 +266,8 @@ def gate(typing_context: Any, gates: Any, values: Any, chunks: Any) -> Any:
 
 
 @instruction
-def bend(typing_context: Any, how: Any, numbers: Any, chunks: Any) -> Any:
-    """Replace each number by its activation.
+def activate_chunks(typing_context: Any, how: Any, numbers: Any, chunks: Any) -> Any:
+    """Apply the activation to each number.
 
     ReLU: max(x, 0). GELU: x Φ(x), which is max(x, 0) − |x| (1 − Φ(|x|)). GELU as GPT-2 approximates it:
     x/2 (1 + tanh(√(2/π) (x + 0.044715 x³))), which is x σ(2 √(2/π) (x + 0.044715 x³)).
@@ -286,16 +286,16 @@ def bend(typing_context: Any, how: Any, numbers: Any, chunks: Any) -> Any:
             offset = builder.mul(loop.index, constant(ROW_BYTES))
             x = load(builder, numbers, offset)
             if kind == RELU:
-                bent = maximum(builder, x, constant_vector(0))
+                activated = maximum(builder, x, constant_vector(0))
             elif kind == GELU:
                 size = maximum(builder, x, builder.fneg(x))
                 lost = builder.fmul(size, _normal_tail(builder, size))
-                bent = builder.fsub(maximum(builder, x, constant_vector(0)), lost)
+                activated = builder.fsub(maximum(builder, x, constant_vector(0)), lost)
             else:
                 inner = multiply_add(builder, builder.fmul(x, x), constant_vector(0.044715), constant_vector(1))
                 score = builder.fmul(builder.fmul(x, inner), constant_vector(1.5957691216057308))
-                bent = builder.fmul(x, sigmoid(builder, score))
-            store(builder, bent, numbers, offset)
+                activated = builder.fmul(x, sigmoid(builder, score))
+            store(builder, activated, numbers, offset)
         return context.get_dummy_value()
 
     return types.void(how, types.int64, types.int64), emit

@@ -1,4 +1,4 @@
-"""Matrices laid out for reading once, from first byte to last, while a token passes through.
+"""Matrices packed so that a product reads them once, from the first byte to the last.
 
 Four rows stand side by side: sixteen numbers of the first, of the second, the third, the fourth, then the next sixteen
 of each. So the product with a vector reads memory in order, and four sums are under way at once. At 8 bits a line of
@@ -62,7 +62,7 @@ class PackedMatrix(NamedTuple):
 
 
 def pack(weight: torch.Tensor, precision: Precision) -> PackedMatrix:
-    """Lay a matrix [rows columns] out, filled up with zeros.
+    """Pack a matrix [rows columns], padded with zeros.
 
     At 8 bits each block of 64 columns of a row has a scale, its largest number divided by 127, and its numbers are
     rounded to the nearest multiple of it; the arithmetic stays in float32.
@@ -86,7 +86,7 @@ def pack(weight: torch.Tensor, precision: Precision) -> PackedMatrix:
 
 
 def _eight_bits(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return a matrix's numbers, int8 [rows columns], and the scales of its blocks, [rows blocks]."""
+    """Quantise a matrix: int8 [rows columns], and the scales of its blocks, [rows blocks]."""
     rows, columns = weight.shape
     width = BLOCK * LANES
     blocks = torch.nn.functional.pad(weight, (0, round_up(columns, width) - columns)).view(rows, -1, width)
@@ -97,5 +97,5 @@ def _eight_bits(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def round_up(size: int, multiple: int) -> int:
-    """Return the next multiple."""
+    """Round up to a multiple."""
     return -(-size // multiple) * multiple

@@ -1,4 +1,4 @@
-"""A language model → the steps of its program. What is chosen when a model is built is chosen here, once."""
+"""Compile a language model to the ops of a program. Choices of the configuration are resolved here, once."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, assert_never
@@ -30,30 +30,30 @@ _ACTIVATIONS: dict[tuple[type[nn.Module], str], int] = {
 
 
 class ArenaRows(NamedTuple):
-    """Rows of the arena, one a token: their place and their length, in numbers."""
+    """Rows of the arena, one per token: start of the first and length of each, in numbers."""
 
     place: int
     length: int
 
 
 class Program(NamedTuple):
-    """What the kernel runs, and what it works on.
+    """The ops that the kernel runs, and their data.
 
     Attributes:
-        steps: int64 [steps operands].
-        numbers: a float32 that a step needs, [steps].
-        arena: float32: what is learned but the matrices, and rows for the tokens that pass through.
-        matrices: kept alive, for the steps have their addresses.
+        ops: opcode and operands, int64 [ops operands].
+        scalars: a float32 parameter of each op, such as an epsilon, [ops].
+        arena: float32: vectors of weights, and rows for the tokens being processed.
+        matrices: kept alive, because ops contain their addresses.
         logits: rows of the logits in the arena.
         cache_shape: blocks, 2, kv_heads, and length of a key; the room for tokens is not among them.
-        table: gives, for so many positions, what the steps need by position, [positions …].
-        vocab_size: how many logits there are.
-        context: most tokens that a text may have.
-        tokens: how many pass through at once at most.
+        table: computes what ops need by position, for this many positions, [positions …].
+        vocab_size: number of logits.
+        context: maximum length of a text, tokens.
+        tokens: how many are processed at once, at most.
     """
 
-    steps: NDArray[numpy.int64]
-    numbers: NDArray[numpy.float32]
+    ops: NDArray[numpy.int64]
+    scalars: NDArray[numpy.float32]
     arena: NDArray[numpy.float32]
     matrices: Sequence[PackedMatrix]
     logits: ArenaRows
@@ -65,32 +65,32 @@ class Program(NamedTuple):
 
     @property
     def weight_bytes(self) -> int:
-        """Bytes of matrices, scales included."""
+        """Bytes of the matrices, including scales."""
         return sum(matrix.weights.nbytes + matrix.scales.nbytes for matrix in self.matrices)
 
 
 def compile_model(model: DecoderOnly, precision: Precision = "int8", tokens: int = 32) -> Program:
-    """Write the program of a model.
+    """Compile a model to a program.
 
     Args:
-        model: on CPU; not needed any more afterwards.
+        model: on the CPU; not needed afterwards.
         precision: of the matrices, float32, bfloat16, or int8 with a scale for 64 numbers of a row; all
             arithmetic is in float32.
-        tokens: how many pass through at once at most.
+        tokens: how many are processed at once, at most.
     """
     with torch.no_grad():
         return _Writer(model, precision, tokens).written()
 
 
 class _Writer:
-    """Writes down the forward pass of `DecoderOnly`, in its order."""
+    """Emits the ops of the forward pass of `DecoderOnly`, in its order."""
 
     def __init__(self, model: DecoderOnly, precision: Precision, tokens: int) -> None:
         self.model = model
         self.precision: Precision = precision
         self.tokens = tokens
-        self.steps: list[tuple[int, ...]] = []
-        self.numbers: list[float] = []
+        self.ops: list[tuple[int, ...]] = []
+        self.scalars: list[float] = []
         self.matrices: list[PackedMatrix] = []
         self.size = 0
         self.learned: list[tuple[int, NDArray[numpy.float32]]] = []
@@ -114,25 +114,25 @@ class _Writer:
         scales, address, chunks = self.learn(embedding.scales.ravel()), embedding.weights.ctypes.data, embedding.chunks
         self.add((kernel.EMBED, embedding.kind, address, chunks, scales, *self.stream), model.embedding.scale)
         if model.position_encoding.kind != "none":
-            self.add((kernel.ADD_CODES, *self.stream))
+            self.add((kernel.ADD_ENCODING, *self.stream))
         for number, block in enumerate(model.blocks()):
             self.block(number, block)
         last = self.stream
         if not isinstance(model.decoder_norm, nn.Identity):
             last = self.normed
             self.norm(model.decoder_norm, self.stream, last)
-        self.multiply(output, None, last, None, self.logits, kernel.MULTIPLY_LAST)
-        steps = numpy.zeros((len(self.steps), OPERANDS), numpy.int64)
-        for place, step in enumerate(self.steps):
-            steps[place, : len(step)] = step
+        self.multiply(output, None, last, None, self.logits, kernel.MATMUL_LAST)
+        ops = numpy.zeros((len(self.ops), OPERANDS), numpy.int64)
+        for row, op in zip(ops, self.ops, strict=True):
+            row[: len(op)] = op
         arena = aligned_zeros(self.size)
         for place, values in self.learned:
             arena[place : place + len(values)] = values
         shape = (config.n_layers, 2, config.kv_heads, self.head)
-        numbers = numpy.array(self.numbers, numpy.float32)
+        scalars = numpy.array(self.scalars, numpy.float32)
         return Program(
-            steps,
-            numbers,
+            ops,
+            scalars,
             arena,
             self.matrices,
             self.logits,
@@ -166,8 +166,8 @@ class _Writer:
             self.head_norm(attention.query_norm, heads, rows)
             self.head_norm(attention.key_norm, kv_heads, ArenaRows(key, rows.length))
         if isinstance(attention.positions, Rotary):
-            self.add((kernel.TURN, *rows, heads + kv_heads, self.head))
-        self.add((kernel.REMEMBER, number, key, value, rows.length))
+            self.add((kernel.ROTATE, *rows, heads + kv_heads, self.head))
+        self.add((kernel.APPEND, number, key, value, rows.length))
         positions = attention.positions
         slopes = self.learn_vector(positions.slopes) if isinstance(positions, AlibiBias) else self.zeros
         scale = attention.d_head**-0.5
@@ -178,17 +178,16 @@ class _Writer:
     def feed_forward(self, part: nn.Module, x: ArenaRows) -> None:
         chunks = round_up(self.model.config.d_ff, LANES) // LANES
         if isinstance(part, GatedFeedForward):
-            wide = [_filled_rows(linear.weight, LANES) for linear in (part.gate_projection, part.up_projection)]
+            wide = [_pad_rows(linear.weight, LANES) for linear in (part.gate_projection, part.up_projection)]
             bias = [
-                _filled_rows(_bias(linear)[:, None], LANES)[:, 0]
-                for linear in (part.gate_projection, part.up_projection)
+                _pad_rows(_bias(linear)[:, None], LANES)[:, 0] for linear in (part.gate_projection, part.up_projection)
             ]
             self.multiply(self.packed(torch.cat(wide)), torch.cat(bias), x, None, self.hidden)
             self.add((kernel.GATE, *self.hidden, chunks))
         else:
             assert isinstance(part, FeedForward)
             self.multiply(self.packed(part.up_projection.weight), _bias(part.up_projection), x, None, self.hidden)
-            self.add((kernel.BEND, *self.hidden, chunks, _activation(part.activation)))
+            self.add((kernel.ACTIVATE, *self.hidden, chunks, _activation(part.activation)))
         down_projection = part.down_projection
         self.multiply(
             self.packed(down_projection.weight), _bias(down_projection), self.hidden, self.stream, self.stream
@@ -215,17 +214,17 @@ class _Writer:
         x: ArenaRows,
         base: ArenaRows | None,
         out: ArenaRows,
-        operation: int = kernel.MULTIPLY,
+        operation: int = kernel.MATMUL,
     ) -> None:
-        """Write out = base + matrix · x + bias; without a base, zeros."""
-        shift = self.zeros if bias is None else self.learn(_filled_rows(bias[:, None], ROWS)[:, 0].numpy())
+        """Emit out = base + matrix · x + bias; without a base, it is zero."""
+        shift = self.zeros if bias is None else self.learn(_pad_rows(bias[:, None], ROWS)[:, 0].numpy())
         scales = self.learn(matrix.scales.ravel())
         own = matrix.kind, matrix.weights.ctypes.data, matrix.groups, matrix.chunks, scales, shift
         self.add((operation, *own, *x, *(base or ArenaRows(self.zeros, 0)), *out))
 
-    def add(self, step: tuple[int, ...], number: float = 0.0) -> None:
-        self.steps.append(step)
-        self.numbers.append(number)
+    def add(self, op: tuple[int, ...], scalar: float = 0.0) -> None:
+        self.ops.append(op)
+        self.scalars.append(scalar)
 
     def packed(self, weight: Tensor) -> PackedMatrix:
         matrix = pack(weight.detach().float(), self.precision)
@@ -249,11 +248,11 @@ class _Writer:
         return place
 
     def head_rows(self, weight: Tensor, heads: int) -> Tensor:
-        """Fill up each head's rows of a matrix, with zeros, to the length that keys have."""
-        return torch.cat([_filled_rows(rows, LANES) for rows in weight.chunk(heads)])
+        """Pad each head's rows of a matrix with zeros to the length of a key."""
+        return torch.cat([_pad_rows(rows, LANES) for rows in weight.chunk(heads)])
 
 
-def _filled_rows(weight: Tensor, multiple: int) -> Tensor:
+def _pad_rows(weight: Tensor, multiple: int) -> Tensor:
     return nn.functional.pad(weight, (0, 0, 0, round_up(len(weight), multiple) - len(weight)))
 
 
