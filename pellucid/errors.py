@@ -21,7 +21,7 @@ class UserError(Exception):
 
     exit_code = 1
 
-    def __init__(self, what: str, *, where: str | Sequence[str] = (), hint: str = "") -> None:
+    def __init__(self, what: str, *, where: str | Sequence[str], hint: str) -> None:
         super().__init__(what)
         self.what = what
         self.where = (where,) if isinstance(where, str) else tuple(where)

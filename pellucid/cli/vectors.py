@@ -302,7 +302,9 @@ def drift(
 
     if number < 1:
         raise UsageError(
-            f"expected a positive number of words, got {number}", where="--number", hint="20 is the default."
+            f"expected a positive number of words, got {number}",
+            where="--number",
+            hint="Pass a number from 1 on; the default is 20.",
         )
     form = None if output is None else output_format(output, None, overwrite)
     earlier, later = open_vectors(before, file), open_vectors(after, file)

@@ -64,7 +64,9 @@ def import_model(source: str | Path, output: str | Path, *, overwrite: bool = Fa
     try:
         return _written(model, output, overwrite)
     except UserError as error:
-        raise UserError(error.what, where=error.where or str(source), hint=error.hint) from error
+        names_file = any(place.startswith(str(source)) for place in error.where)
+        where = error.where if names_file else (str(source), *error.where)
+        raise UserError(error.what, where=where, hint=error.hint) from error
 
 
 def _read(source: Path) -> ForeignModel:

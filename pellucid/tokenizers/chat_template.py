@@ -122,7 +122,7 @@ def load_chat_template(folder: str | Path, tokenizer: ImportedTokenizer) -> Chat
         return ChatTemplate(path.read_text(encoding="utf-8"), tokenizer)
     except UserError as error:
         where = [f"{path}:{place.removeprefix('line ')}" for place in error.where]
-        raise UserError(error.what, where=where or str(path), hint=error.hint) from error
+        raise UserError(error.what, where=where, hint=error.hint) from error
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"cannot read {path}: {error}", where=str(path), hint="Import the model again.") from error
 

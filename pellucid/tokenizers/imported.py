@@ -163,7 +163,7 @@ class ImportedTokenizer:
 
         Args:
             rendered: the template's text.
-            substitutes: character → what it stands for: spellings of special tokens in what people said, which stay text.
+            substitutes: character → the spelling of a special token in a message, which it stands for; it stays text.
         """
         ids: list[int] = []
         for place, (text, special) in enumerate(self._split_at_special(rendered)):

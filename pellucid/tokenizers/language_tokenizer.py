@@ -57,4 +57,4 @@ def _imported(path: Path, config: dict[str, Any]) -> ImportedTokenizer:
     try:
         return ImportedTokenizer(read_json(path), special, vocab_size, pad_id)
     except UserError as error:
-        raise UserError(error.what, where=error.where or str(path), hint=error.hint) from error
+        raise UserError(error.what, where=str(path), hint=error.hint) from error

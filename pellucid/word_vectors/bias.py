@@ -112,7 +112,7 @@ def weat(
         raise UserError(
             f"expected at least one permutation, got {permutations}",
             where="permutations",
-            hint="100,000 are plenty.",
+            hint="Pass a number such as 100,000.",
         )
     for name, words in (("x", x), ("y", y), ("a", a), ("b", b)):
         if isinstance(words, str):
@@ -204,7 +204,7 @@ def _p_value(s: Floats, n: int, permutations: int, seed: int) -> tuple[float, in
         raise UserError(
             f"expected at most {_MAX_SPLITS:,} permutations, got {permutations:,}",
             where="permutations",
-            hint="100,000 are plenty.",
+            hint="Pass a number such as 100,000.",
         )
     at_least = s[:n].sum() - 1e-9 * numpy.abs(s).sum()  # sums of the same numbers in another order differ by rounding
     splits = math.comb(len(s), n)

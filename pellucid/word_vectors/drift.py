@@ -144,7 +144,11 @@ def measure_drift(
             hint="Train both with the same `dim`.",
         )
     if peers < 2:
-        raise UserError(f"expected at least 2 peers, got {peers}", where="peers", hint="1,000 is the default.")
+        raise UserError(
+            f"expected at least 2 peers, got {peers}",
+            where="peers",
+            hint="Pass a number from 2 on; the default is 1,000.",
+        )
     words, rows = _shared(before, after)
     x, y = before.unit_rows(rows[0]), after.unit_rows(rows[1])
     chosen = _anchors(anchors, words)

@@ -118,7 +118,7 @@ def find_phrases_in(
         raise UserError(
             f"expected a threshold from −1 to 1 for npmi, got {least}",
             where="phrase_threshold",
-            hint="0.5 is the default.",
+            hint="Pass a number such as 0.5, the default.",
         )
     ids, vocab_size = encoded.ids.ids, len(encoded.words)
     inside = numpy.ones(max(0, len(ids) - 1), numpy.bool_)

@@ -130,10 +130,16 @@ def measure_stability(
         UserError: for an unknown word, fewer than 2 runs or documents, or as `train_vectors`.
     """
     if runs < 2:
-        raise UserError(f"expected at least 2 runs, got {runs}", where="runs", hint="25 give a usable interval.")
+        raise UserError(
+            f"expected at least 2 runs, got {runs}",
+            where="runs",
+            hint="Pass a number from 2 on; 25 give a usable interval.",
+        )
     if not 0 < confidence < 1:
         raise UserError(
-            f"expected a confidence between 0 and 1, got {confidence}", where="confidence", hint="0.95 is usual."
+            f"expected a confidence between 0 and 1, got {confidence}",
+            where="confidence",
+            hint="Pass a number such as 0.95.",
         )
     if n < 1:
         raise UserError(f"expected at least one neighbour, got n = {n}", where="n", hint="Pass a positive number.")

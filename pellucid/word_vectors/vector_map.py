@@ -71,7 +71,9 @@ def build_map(
     """
     if not 2 <= points <= MAX_POINTS:
         raise UserError(
-            f"expected 2 to {MAX_POINTS:,} points, got {points:,}", where="points", hint="10,000 is the default."
+            f"expected 2 to {MAX_POINTS:,} points, got {points:,}",
+            where="points",
+            hint="Pass a number in this range; the default is 10,000.",
         )
     rows = vectors.most_frequent_rows(points)
     if len(rows) < 2:

@@ -65,8 +65,8 @@ def test_quiet_silences_messages_only(capsys: pytest.CaptureFixture[str]) -> Non
     console.data("data")
     console.log("message")
     console.warn("careful")
-    console.error(UserError("wrong"))
-    assert capsys.readouterr() == ("data\n", "warning: careful\nerror: wrong\n")
+    console.error(UserError("wrong", where="a.txt", hint="Fix it."))
+    assert capsys.readouterr() == ("data\n", "warning: careful\nerror: wrong\n  --> a.txt\nhint: Fix it.\n")
 
 
 def test_json_is_one_readable_line_without_nan(capsys: pytest.CaptureFixture[str]) -> None:
