@@ -166,10 +166,11 @@ _multiply_float32, _multiply_bfloat16, _multiply_int8 = (_multiplying(kind) for 
 
 @_using
 def multiply(op: Any, arena: Any, first: Any, count: Any, thread: Any, threads: Any) -> None:
-    """Compute base + matrix · x + bias for `count` tokens from `first` on; each thread computes a share of the rows.
-
     """Compute base + matrix · x + bias for `count` tokens from `first` on; threads share the rows of the matrix.
-    of the rows read; place and length of those added (length 0: the same for all); place and length of those written.
+
+    Operands: the packed matrix's kind, address, groups and chunks; offsets of its scales and of the bias; offset and
+    length of the rows read; offset and length of those added (length 0: the same for all); offset and length of those
+    written.
     """
     kind = op[1]
     if kind == INT8:
