@@ -60,11 +60,12 @@ def align(
     options: AlignOptions = DEFAULT_OPTIONS,
     flags: Flags = DEFAULT_FLAGS,
 ) -> None:
-    """Align the words of parallel text: one line of links per pair, as in 0-0 1-2 2-1.
+    """Align the words of parallel text.
 
-    A link is SOURCE-TARGET, word positions counted from 0. Words are runs of letters or digits and single punctuation
-    marks, ignoring case; in scripts without spaces (Chinese, Japanese, Thai, …) single characters. --json lists the
-    words. A pair with a blank side gets an empty line, so that the output stays in step with the input.
+    Each pair gets a line of links, as in 0-0 1-2 2-1: SOURCE-TARGET, word positions counted from 0. Words are runs of
+    letters or digits and single punctuation marks, ignoring case; in scripts without spaces (Chinese, Japanese, Thai,
+    …) single characters. --json lists the words. A pair with a blank side gets an empty line, so that the output stays
+    in step with the input.
 
     Args:
         output: Write the alignment to this file instead of stdout.

@@ -55,12 +55,15 @@ COMMANDS: dict[str, Command | Group] = {
         "Train a model on your own text.",
         {
             "translator": Command("pellucid.cli.train:translator", "Train a translator on sentence pairs."),
-            "lm": Command("pellucid.cli.train:lm", "Train a language model on text."),
+            "lm": Command(
+                "pellucid.cli.train:lm", "Train a language model on text, or on prompts and their completions."
+            ),
             "vectors": Command(
                 "pellucid.cli.train_vectors:vectors", "Train word vectors on text with one sentence per line."
             ),
             "settings": Command(
-                "pellucid.cli.recipe_settings:recipe_settings", "List a recipe's settings with their descriptions."
+                "pellucid.cli.recipe_settings:recipe_settings",
+                "List a recipe's settings with their descriptions and possible values.",
             ),
         },
     ),

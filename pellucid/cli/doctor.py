@@ -43,7 +43,9 @@ def doctor(
     config: Annotated[DataConfig, Parameter(name="*", negative="")] = _DEFAULT_CONFIG,
     flags: Flags = DEFAULT_FLAGS,
 ) -> int:
-    """Find what is wrong with a text, by file and line; exit with 1 if training would refuse it.
+    """Check a text for problems, by file and line.
+
+    The exit code is 1 if training would reject the text.
 
     Args:
         as_json: Print the report as one JSON object.

@@ -41,10 +41,10 @@ def evaluate(
     texts: TextOptions = DEFAULT_TEXTS,
     flags: ModelFlags = DEFAULT_MODEL_FLAGS,
 ) -> None:
-    """Measure a model: BLEU and chrF of a translator, perplexity and bits per byte of a language model, word vectors.
+    """Evaluate a translator (BLEU, chrF), a language model (perplexity) or word vectors (analogies).
 
     A translator translates a test set; the scores are sacreBLEU's, with their signatures. A language model reads texts
-    through windows, whose size and stride are told.
+    in windows, whose size and stride are reported.
 
     Args:
         folder: Folder of the model; of word vectors also a file.

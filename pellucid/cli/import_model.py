@@ -20,10 +20,10 @@ def import_model(
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
     flags: Flags = DEFAULT_FLAGS,
 ) -> None:
-    """Turn a GGUF file or a Hugging Face folder into a model folder.
+    """Convert a GGUF file or a Hugging Face folder to a model folder.
 
-    GPT-2, Llama, Mistral, Qwen2, Qwen3 and SmolLM can be read, with their tokenizer and chat template. Whatever is not
-    known is refused by its name; no pickle is ever read.
+    GPT-2, Llama, Mistral, Qwen2, Qwen3 and SmolLM can be read, with their tokenizer and chat template. Unknown
+    settings and tensors are rejected by name; no pickle is ever read.
 
     Args:
         source: A GGUF file, or a folder with config.json, safetensors and tokenizer.json.

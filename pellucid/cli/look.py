@@ -39,9 +39,10 @@ def look(
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
     flags: ModelFlags = DEFAULT_MODEL_FLAGS,
 ) -> None:
-    """Look inside a model while it reads a text: where it looks, what each part adds, what each layer would write.
+    """Look inside a model while it reads a text.
 
-    Layers and heads count from 0. Without -o the view is drawn in the terminal.
+    Views show where it attends, what each part adds and what each layer would predict; `--list` names them. Layers and
+    heads count from 0. Without -o the view is drawn in the terminal.
 
     Args:
         folder: Folder of the model; of word vectors also a file.

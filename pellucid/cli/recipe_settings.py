@@ -18,7 +18,9 @@ def recipe_settings(
     flags: Flags = DEFAULT_FLAGS,
     **settings: Settings,
 ) -> None:
-    """List the settings of a recipe as TOML, with their meaning and possible values; the output is itself a recipe.
+    """List a recipe's settings with their descriptions and possible values.
+
+    The output is TOML, and a recipe itself.
 
     Args:
         recipe: fast, tiny, small, base or big; with --lm fast, tiny, gpt or llama; or a TOML file.

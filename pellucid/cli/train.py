@@ -34,7 +34,7 @@ def translator(
     flags: TrainingFlags = DEFAULT_TRAINING_FLAGS,
     **settings: Settings,
 ) -> int:
-    """Train a translator from sentence pairs.
+    """Train a translator on sentence pairs.
 
     Any setting of the recipe can be overridden with `--section.field value`, such as `--training.learning_rate 3e-4`;
     `pellucid train settings` lists them. Ctrl-C writes a checkpoint and stops; `--resume` continues from it.
@@ -70,7 +70,7 @@ def lm(
     flags: TrainingFlags = DEFAULT_TRAINING_FLAGS,
     **settings: Settings,
 ) -> int:
-    """Train a language model from text, or from prompts and their completions.
+    """Train a language model on text, or on prompts and their completions.
 
     Any setting of the recipe can be overridden with `--section.field value`, such as `--data.documents blank-line`;
     `pellucid train settings --lm` lists them. Ctrl-C writes a checkpoint and stops; `--resume` continues from it.

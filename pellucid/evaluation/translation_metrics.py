@@ -109,7 +109,7 @@ def compare_systems(
 
 
 def _sentence_statistics(metric: BLEU | CHRF, system: list[str], references: list[str]) -> NDArray[numpy.int64]:
-    """Return what the metric counts for each sentence, [sentences, counts]; sums of rows give corpus scores."""
+    """Compute the metric's counts for each sentence, [sentences, counts]; sums of rows give corpus scores."""
     return numpy.array(metric._extract_corpus_statistics(system, [references]), dtype=numpy.int64)
 
 

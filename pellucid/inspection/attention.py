@@ -48,7 +48,7 @@ def rotated(look: RecordedRun, attention: str, quantity: str) -> Tensor:
 
 
 def position_bias(look: RecordedRun, where: AttentionSite) -> Tensor | None:
-    """Return what positions add to the scores (ALiBi), float64 [heads query key]; None if nothing."""
+    """Compute the bias that positions add to the scores (ALiBi), float64 [heads query key]; None if there is none."""
     if WITHOUT_POSITIONS in look.edits:
         return None
     queries, keys = (torch.arange(len(look.tokens_on(side))) for side in (where.query_side, where.key_side))
@@ -73,7 +73,7 @@ def score_products(look: RecordedRun, attention: str, query: int, key: int) -> L
 
 
 def weighted_values(look: RecordedRun, attention: str, query: int) -> LabelledArray:
-    """Return what each key gives to a query's mix, weight · value, [heads key d_head]; their sum is `head_output`.
+    """Compute each key's part of the head output, weight · value, [heads key d_head]; their sum is `head_output`.
 
     The 0.8/0.2 picture: each dimension of the output is that mean of the same dimension of the values.
     """

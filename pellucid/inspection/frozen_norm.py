@@ -31,7 +31,7 @@ class FrozenNorm(NamedTuple):
     centres: bool
 
     def apply(self, part: Tensor) -> Tensor:
-        """Return what a part of x adds to norm(x), without the shift."""
+        """Compute what a part of x adds to norm(x), without the shift."""
         if self.centres:
             part = part - part.mean(-1, keepdim=True)
         return part * self.scale * self.weight

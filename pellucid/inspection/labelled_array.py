@@ -112,7 +112,7 @@ class LabelledArray:
         return names.index(name)
 
     def labels(self, name: str) -> tuple[str, ...]:
-        """Return what stands along an axis."""
+        """Get the labels along an axis."""
         return self.axes[self.axis(name)].labels
 
     def at(self, **places: int | str | slice) -> "LabelledArray":

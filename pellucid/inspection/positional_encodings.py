@@ -159,7 +159,7 @@ def rotary_angles(model: nn.Module, count: int) -> LabelledArray:
 
 
 def alibi_slopes(model: nn.Module) -> LabelledArray:
-    """Return what each head takes off a score for every position of distance, [heads]; nats.
+    """Get the slope of each head, subtracted from a score per position of distance, [heads]; nats.
 
     Raises:
         UserError: if the model has no linear biases.

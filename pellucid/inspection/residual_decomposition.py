@@ -48,7 +48,7 @@ class ResidualDecomposition(NamedTuple):
 
 
 def decompose_residual(look: RecordedRun, stack: str = "decoder", layers: int | None = None) -> ResidualDecomposition:
-    """Return what each part has added to a stream: embedding, position, every head, every feed-forward part.
+    """Decompose a residual stream into embedding, position, every head and every feed-forward part.
 
     Args:
         look: with everything but the attention's scores and weights: `head_output`, the parts' outputs, the stream.
@@ -83,7 +83,7 @@ def decompose_residual(look: RecordedRun, stack: str = "decoder", layers: int | 
 
 
 def direct_logit_attribution(look: RecordedRun, token: int | None = None, other: int | None = None) -> LabelledArray:
-    """Return what each part of the decoder's last stream gives straight to a token's logit, [part query]; nats.
+    """Attribute a token's logit directly to each part of the decoder's last stream, [part query]; nats.
 
     part · output vector, through the last norm at its measured scale; the norm's shift is a part of its own. The sum
     over the parts is the logit. What a part does by way of later ones counts for those.

@@ -58,7 +58,7 @@ class Branch:
         raise AttributeError(f"{self._path} has no {name}; it has {', '.join(dir(self)) or 'nothing recorded'}")
 
     def _next(self) -> list[str]:
-        """Return what may follow this path, in the order recorded."""
+        """List the possible continuations of this path, in the order of recording."""
         start = f"{self._path}."
         rest = [name.removeprefix(start) for name in self._look.arrays if name.startswith(start)]
         return list(dict.fromkeys(name.split(".")[0] for name in rest))

@@ -145,7 +145,7 @@ def look_by_step(
 
 
 def numbers_of_step(whole: Look, step: Mapping[str, Array], number: int) -> dict[str, LabelledArray]:
-    """Return what one step made, out of the look that was stitched together: its query, and the keys there were."""
+    """Cut one step out of a stitched recording: its query and the keys that it had."""
     names = [name for name in step if name.startswith(("decoder.", "logits"))]
     return {name: _step_of(whole.arrays[name], number) for name in names}
 
@@ -211,7 +211,7 @@ def read(translator: Translator, text: str, target: str | None = None, prefix: s
 
 
 def _own_translation(translator: Translator, source: Source, prefix: str) -> tuple[Sequence[int], Hypothesis]:
-    """Return what the translator reads in the end, and what it writes."""
+    """Find the text that the translator finally reads, and its translation."""
     begin = translator.target_tokenizer.encode(prefix) if prefix else []
 
     def searched(ids: Sequence[int]) -> Hypothesis:

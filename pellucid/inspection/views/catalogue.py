@@ -99,7 +99,7 @@ def views_of_all(request: ViewRequest) -> tuple[list[View], list[str]]:
 
 
 def view_type_of(name: str) -> ViewType:
-    """Return what a name of a view stands for.
+    """Find the type of view with this name.
 
     Raises:
         UsageError: for a view that does not exist.

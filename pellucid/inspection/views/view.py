@@ -102,7 +102,7 @@ class ViewType(NamedTuple):
                 raise UsageError(f"the view {name} is not of one {which}", where=f"--{which}", hint="Leave it out.")
 
     def without_unsupported(self, request: ViewRequest) -> ViewRequest:
-        """Return what is asked without what the view cannot be narrowed by."""
+        """Drop the parts of the request that do not apply to the view."""
         layer = request.layer if "layer" in self.selectable else None
         return request._replace(layer=layer, head=request.head if "head" in self.selectable else None)
 
