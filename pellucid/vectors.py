@@ -15,7 +15,7 @@ from pellucid.word_vectors.keyed_vectors import KeyedVectors
 
 if TYPE_CHECKING:
     from pellucid.inspection import WordLook
-    from pellucid.word_vectors.axes import Axis
+    from pellucid.word_vectors.axes import SemanticAxis
     from pellucid.word_vectors.bias import RipaScores, WeatResult
     from pellucid.word_vectors.concordance import NeighbourInText
     from pellucid.word_vectors.drift import Drift
@@ -170,7 +170,7 @@ class WordVectors(KeyedVectors):
 
         return rank_by_agreement(self, words)[-1].word
 
-    def axis(self, left_words: Sequence[str], right_words: Sequence[str]) -> Axis:
+    def axis(self, left_words: Sequence[str], right_words: Sequence[str]) -> SemanticAxis:
         """Build the axis from the left words to the right ones, on which every word has a position."""
         from pellucid.word_vectors.axes import build_axis
 

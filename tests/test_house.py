@@ -1,11 +1,14 @@
-"""The promises of the house itself: light to import, one place that prints, layers that know each other downwards."""
+"""Rules for the whole repository: light imports, one module that prints, complete errors, pinned dependencies."""
 
 import ast
+import importlib
+import inspect
 import os
 import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from importlib.metadata import requires, version
 from pathlib import Path
 
@@ -13,6 +16,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import pellucid
+from pellucid.cli.app import COMMANDS, Command, Group, command_names
 from tests.conftest import ROOT
 
 MODULES = sorted((ROOT / "pellucid").rglob("*.py"))
@@ -28,7 +32,7 @@ def tree(module: Path) -> ast.Module:
     return ast.parse(module.read_text(encoding="utf-8"), str(module))
 
 
-def place(path: Path) -> str:
+def relative(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
@@ -58,8 +62,8 @@ def test_every_public_name_is_there() -> None:
         pellucid.trainn  # noqa: B018
 
 
-@pytest.mark.parametrize("module", MODULES, ids=place)
-def test_a_module_says_which_names_are_for_others(module: Path) -> None:
+@pytest.mark.parametrize("module", MODULES, ids=relative)
+def test_a_module_with_public_names_lists_them_in_all(module: Path) -> None:
     body = tree(module).body
     assigned = {ast.unparse(target) for node in body if isinstance(node, ast.Assign) for target in node.targets}
     defined = {node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
@@ -67,7 +71,7 @@ def test_a_module_says_which_names_are_for_others(module: Path) -> None:
         assert "__all__" in assigned
 
 
-@pytest.mark.parametrize("module", MODULES, ids=place)
+@pytest.mark.parametrize("module", MODULES, ids=relative)
 def test_only_the_console_prints(module: Path) -> None:
     if module == ROOT / "pellucid" / "cli" / "console.py":
         return
@@ -76,7 +80,7 @@ def test_only_the_console_prints(module: Path) -> None:
             assert ast.unparse(node.func) not in {"print", "sys.stdout.write", "sys.stderr.write"}, node.lineno
 
 
-@pytest.mark.parametrize("module", MODULES, ids=place)
+@pytest.mark.parametrize("module", MODULES, ids=relative)
 def test_text_is_opened_with_its_encoding(module: Path) -> None:
     for node in ast.walk(tree(module)):
         if not isinstance(node, ast.Call):
@@ -91,6 +95,60 @@ def test_text_is_opened_with_its_encoding(module: Path) -> None:
             assert binary or "encoding" in given, node.lineno
 
 
+def errors_raised(module: Path) -> list[ast.Call]:
+    """Find the calls that create a `UserError` or `UsageError`."""
+    calls = [node for node in ast.walk(tree(module)) if isinstance(node, ast.Call)]
+    return [call for call in calls if ast.unparse(call.func) in ("UserError", "UsageError")]
+
+
+def literals(value: ast.expr) -> list[str]:
+    """List the texts that a hint can begin with, as far as the source says: one per branch of a condition."""
+    match value:
+        case ast.IfExp(body=body, orelse=other):
+            return literals(body) + literals(other)
+        case ast.JoinedStr(values=[first, *_]) if isinstance(first, ast.Constant):
+            return literals(first)
+        case ast.Constant(value=str(text)):
+            return [text]
+    return []
+
+
+@pytest.mark.parametrize("module", MODULES, ids=relative)
+def test_an_error_says_where_and_gives_a_hint(module: Path) -> None:
+    """A hint begins with a capital letter, or with a command in backticks."""
+    for call in errors_raised(module):
+        given = {keyword.arg: keyword.value for keyword in call.keywords}
+        assert {"where", "hint"} <= given.keys(), f"{relative(module)}:{call.lineno}"
+        for text in literals(given["hint"]):
+            assert re.match(r"[A-Z`]", text), f"{relative(module)}:{call.lineno}: {text}"
+
+
+@pytest.mark.parametrize("module", MODULES, ids=relative)
+def test_a_docstring_says_what_its_object_does(module: Path) -> None:
+    for node in ast.walk(tree(module)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            assert not (ast.get_docstring(node) or "").startswith("Return what"), f"{relative(module)}: {node}"
+
+
+def test_no_two_public_classes_share_a_name() -> None:
+    names = Counter(
+        node.name
+        for module in MODULES
+        for node in ast.walk(tree(module))
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_the_line_in_the_list_of_commands_is_the_first_of_the_command_s_docstring() -> None:
+    for words in command_names():
+        entry: Command | Group = COMMANDS[words[0]]
+        command = entry.commands[words[1]] if isinstance(entry, Group) else entry
+        module, _, name = command.path.partition(":")
+        docstring = inspect.getdoc(getattr(importlib.import_module(module), name)) or ""
+        assert docstring.splitlines()[0] == command.help, words
+
+
 def test_the_layers_contract_knows_every_folder() -> None:
     (contract,) = PYPROJECT["tool"]["importlinter"]["contracts"]
     listed = {name.strip() for layer in contract["layers"] for name in re.split("[:|]", layer)}
@@ -98,7 +156,7 @@ def test_the_layers_contract_knows_every_folder() -> None:
     assert listed == {f"pellucid.{path.stem}" for path in parts if not path.stem.startswith("__")}
 
 
-def test_what_is_installed_is_within_the_ranges() -> None:
+def test_the_installed_versions_are_within_the_ranges() -> None:
     extras = PYPROJECT["project"]["optional-dependencies"].values()
     for text in [*PYPROJECT["project"]["dependencies"], *(text for extra in extras for text in extra)]:
         requirement = Requirement(text)
@@ -119,7 +177,7 @@ def test_the_tested_set_is_pinned_and_within_the_ranges() -> None:
         assert requirement.specifier.contains(exact.version), text
 
 
-def test_all_that_is_no_code_travels_with_the_package() -> None:
+def test_every_file_that_is_not_code_is_package_data() -> None:
     patterns = PYPROJECT["tool"]["setuptools"]["package-data"]
     carried = {
         path
@@ -132,15 +190,15 @@ def test_all_that_is_no_code_travels_with_the_package() -> None:
     assert carried == files and len(files) >= 10
 
 
-def test_readme_has_the_two_commands_between_marks() -> None:
+def test_the_readme_marks_the_two_commands_that_ci_runs() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for mark, end in (("demo", ".venv/bin/pellucid demo"), ("test", ".venv/bin/python -m pytest -n auto")):
         (block,) = re.findall(rf"<!-- {mark}-command -->\n```sh\n(.*)\n```\n<!-- /{mark}-command -->", readme)
         assert block.endswith(end)
 
 
-def test_everything_that_gets_installed_is_pinned() -> None:
-    """Walk what the package and its extras need, and what these need in turn, as far as it is installed here."""
+def test_every_package_that_is_installed_is_pinned() -> None:
+    """Walk the dependencies of the package and its extras, and theirs in turn, as far as they are installed here."""
     extras = PYPROJECT["project"]["optional-dependencies"].values()
     pinned = {canonical(requirement.name) for requirement in CONSTRAINTS}
     waiting = [Requirement(text) for text in PYPROJECT["project"]["dependencies"]]
@@ -149,7 +207,7 @@ def test_everything_that_gets_installed_is_pinned() -> None:
     while waiting:
         requirement = waiting.pop()
         key = (canonical(requirement.name), frozenset(requirement.extras))
-        # PyTorch's builds for CUDA bring libraries of one exact version, each build its own.
+        # Each CUDA build of PyTorch depends on libraries of one exact version of its own.
         if key in seen or key[0] == "pellucid" or key[0].startswith(("nvidia-", "cuda-", "triton")):
             continue
         seen.add(key)

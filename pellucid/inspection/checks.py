@@ -21,7 +21,7 @@ from pellucid.inspection.score_decomposition import decompose_scores
 from pellucid.inspection.stepwise import cached_logits
 from pellucid.inspection.structure import attentions, stacks
 
-__all__ = ["Check", "InexactError", "raise_if_broken", "verify"]
+__all__ = ["InexactError", "SanityCheck", "raise_if_broken", "verify"]
 
 # Largest error relative to the largest number (at least 1): float32 rounds to 6e-8 of a number, bfloat16 to 4e-3, and
 # both pile up over sums of a few hundred terms in another order.
@@ -33,7 +33,7 @@ class InexactError(ArithmeticError):
     """A number of a look is not what the model used, or parts do not add up to their whole."""
 
 
-class Check(NamedTuple):
+class SanityCheck(NamedTuple):
     """A promise and how exactly it is kept.
 
     Attributes:
@@ -53,7 +53,7 @@ class Check(NamedTuple):
         return self.error is None or self.error <= self.bound
 
 
-def verify(look: RecordedRun) -> list[Check]:
+def verify(look: RecordedRun) -> list[SanityCheck]:
     """Measure every promise of a look.
 
     Raises:
@@ -75,10 +75,10 @@ def verify(look: RecordedRun) -> list[Check]:
         except UserError:  # a number that it needs was not recorded, or it is not defined here
             error = None
         found.setdefault(name, []).append(error)
-    return raise_if_broken([Check(name, _largest(errors), bound) for name, errors in found.items()])
+    return raise_if_broken([SanityCheck(name, _largest(errors), bound) for name, errors in found.items()])
 
 
-def raise_if_broken(checks: list[Check]) -> list[Check]:
+def raise_if_broken(checks: list[SanityCheck]) -> list[SanityCheck]:
     """Return checks that are kept.
 
     Raises:

@@ -9,7 +9,7 @@ import torch
 from pellucid.errors import UserError
 from pellucid.inspection.labelled_array import LabelledArray
 from pellucid.inspection.look import Look, LookBatch
-from pellucid.inspection.recorded_run import EncodedText, InspectedModel, label_rows
+from pellucid.inspection.recorded_run import InspectedModel, TokenizedText, label_rows
 from pellucid.inspection.recording import Edit, ModelInput, editing_tap, record
 from pellucid.inspection.stepwise import join_steps, record_steps
 from pellucid.inspection.translators import numbers_of_step, texts_of
@@ -99,7 +99,7 @@ def look_by_step(
     return whole, [numbers_of_step(whole, step, i) for i, step in enumerate(steps)]
 
 
-def read(model: LanguageModel, text: str, tokens: int = 0) -> EncodedText:
+def read(model: LanguageModel, text: str, tokens: int = 0) -> TokenizedText:
     """Return a text as ids, and what the model goes on with.
 
     Raises:
@@ -121,7 +121,7 @@ def read(model: LanguageModel, text: str, tokens: int = 0) -> EncodedText:
             raise UserError(said, where="look", hint="Look at a part of it: there are no positions beyond.")
         notes = (f"{said}: what stands beyond is outside of what it was trained for",)
     encoded = model.tokenizer.decode(ids) if tokens else text
-    return EncodedText(text, (), tuple(ids), tuple(ids[1:]), encoded, notes)
+    return TokenizedText(text, (), tuple(ids), tuple(ids[1:]), encoded, notes)
 
 
 def what_if_language_model(model: LanguageModel, text: str) -> WhatIf:

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, overload
 
-from pellucid.inspection.checks import Check, verify
+from pellucid.inspection.checks import SanityCheck, verify
 from pellucid.inspection.labelled_array import Array, Axis, LabelledArray
-from pellucid.inspection.recorded_run import EncodedText, InspectedModel, RecordedRun, label_rows
+from pellucid.inspection.recorded_run import InspectedModel, RecordedRun, TokenizedText, label_rows
 from pellucid.inspection.tap_namespace import Branch
 from pellucid.inspection.taps import tap_info
 from pellucid.inspection.tokens import Token, padding
@@ -70,7 +70,7 @@ class Look(RecordedRun):
         """Score of each token to come next."""
         return self["logits"]
 
-    def check(self) -> list[Check]:
+    def check(self) -> list[SanityCheck]:
         """Measure that rows sum to 1, parts add up, and that this is what the fast and the cached path compute.
 
         Raises:
@@ -145,7 +145,7 @@ class LookBatch(Sequence[Look]):
     padding.
     """
 
-    def __init__(self, inspected: InspectedModel, rows: Sequence[EncodedText], arrays: Mapping[str, Array]) -> None:
+    def __init__(self, inspected: InspectedModel, rows: Sequence[TokenizedText], arrays: Mapping[str, Array]) -> None:
         self._looks = label_rows(Look, inspected, rows, arrays)
         self._inspected = inspected
         self._arrays = arrays
@@ -178,7 +178,7 @@ class LookBatch(Sequence[Look]):
         """The source's tokens of each text as they stood in the batch, padding included."""
         return self._rows_of("source")
 
-    def check(self) -> list[list[Check]]:
+    def check(self) -> list[list[SanityCheck]]:
         """Check every look."""
         return [look.check() for look in self._looks]
 

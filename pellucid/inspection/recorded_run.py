@@ -17,7 +17,7 @@ from pellucid.inspection.taps import code_location, tap_info
 from pellucid.inspection.tokens import Token, labels, tokens_of
 from pellucid.tokenizers import LanguageTokenizer
 
-__all__ = ["WITHOUT_POSITIONS", "EncodedText", "InspectedModel", "RecordedRun", "label_rows", "token_side"]
+__all__ = ["WITHOUT_POSITIONS", "InspectedModel", "RecordedRun", "TokenizedText", "label_rows", "token_side"]
 
 WITHOUT_POSITIONS = "remove positions"  # how a run without positions describes its edit
 
@@ -56,7 +56,7 @@ class InspectedModel:
         return sum(weight._version for weight in self.model.parameters() if not weight.is_inference())
 
 
-class EncodedText(NamedTuple):
+class TokenizedText(NamedTuple):
     """A text as the ids that a model reads.
 
     Attributes:
@@ -93,7 +93,7 @@ class RecordedRun:
     """
 
     inspected: InspectedModel
-    encoded: EncodedText
+    encoded: TokenizedText
     source: tuple[Token, ...]
     target: tuple[Token, ...]
     next_tokens: tuple[Token, ...]
@@ -187,7 +187,7 @@ T = TypeVar("T", bound=RecordedRun)
 def label_rows(
     kind: type[T],
     inspected: InspectedModel,
-    texts: Sequence[EncodedText],
+    texts: Sequence[TokenizedText],
     arrays: Mapping[str, Array],
     edits: tuple[str, ...] = (),
 ) -> list[T]:
@@ -207,14 +207,14 @@ def label_rows(
     ]
 
 
-def _next_tokens(inspected: InspectedModel, text: EncodedText) -> tuple[Token, ...]:
+def _next_tokens(inspected: InspectedModel, text: TokenizedText) -> tuple[Token, ...]:
     """Describe the next tokens; their bytes and characters depend on those before them."""
     tokens = tokens_of(inspected.target_tokenizer, [*text.target[:1], *text.next_tokens])
     return tuple(token._replace(position=i) for i, token in enumerate(tokens[1:]))
 
 
 def _arrays_of_row(
-    inspected: InspectedModel, arrays: Mapping[str, Array], row: int, text: EncodedText
+    inspected: InspectedModel, arrays: Mapping[str, Array], row: int, text: TokenizedText
 ) -> dict[str, LabelledArray]:
     sides = {
         "source": labels(tokens_of(inspected.source_tokenizer, text.source)) if inspected.source_tokenizer else (),

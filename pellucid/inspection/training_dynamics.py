@@ -12,7 +12,7 @@ from torch import nn
 from pellucid.errors import UserError
 from pellucid.inspection.labelled_array import Axis, LabelledArray
 from pellucid.inspection.look import Look
-from pellucid.inspection.recorded_run import EncodedText
+from pellucid.inspection.recorded_run import TokenizedText
 from pellucid.inspection.taps import select_taps
 from pellucid.loading import load
 from pellucid.storage.checkpoints import checkpoint_step, list_checkpoints
@@ -77,7 +77,7 @@ def look_across_checkpoints(
             hint="Leave target out.",
         )
     given = {} if target is None else {"target": target}
-    encoded: EncodedText = asked.look(text, what=["logits"], **given).encoded
+    encoded: TokenizedText = asked.look(text, what=["logits"], **given).encoded
     if is_translator:
         given = {"target": encoded.target_text}
     looks: list[Look] = []

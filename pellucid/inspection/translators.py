@@ -13,7 +13,7 @@ from pellucid.generation.placeholders import has_all_placeholders
 from pellucid.generation.text_splitting import Part
 from pellucid.inspection.labelled_array import Array, LabelledArray
 from pellucid.inspection.look import Look, LookBatch
-from pellucid.inspection.recorded_run import EncodedText, InspectedModel, label_rows
+from pellucid.inspection.recorded_run import InspectedModel, TokenizedText, label_rows
 from pellucid.inspection.recording import Edit, ModelInput, editing_tap, record
 from pellucid.inspection.stepwise import join_steps, record_steps
 from pellucid.inspection.what_if import WhatIf
@@ -185,7 +185,7 @@ def read_source(translator: Translator, text: str) -> Source:
     return Source((*translator.source_tokenizer.encode(text), translator.source_tokenizer.end_id), None, (note,))
 
 
-def read(translator: Translator, text: str, target: str | None = None, prefix: str = "") -> EncodedText:
+def read(translator: Translator, text: str, target: str | None = None, prefix: str = "") -> TokenizedText:
     """Return a text and its translation as ids, as the translator itself would read and write them.
 
     Args:
@@ -201,13 +201,13 @@ def read(translator: Translator, text: str, target: str | None = None, prefix: s
     start, end = translator.special_tokens.start_id, translator.special_tokens.end_id
     if target is not None:
         pair, wanted = encode_pair(translator, text, target)
-        return EncodedText(text, tuple(pair), (start, *wanted[:-1]), tuple(wanted), target, source.notes)
+        return TokenizedText(text, tuple(pair), (start, *wanted[:-1]), tuple(wanted), target, source.notes)
     ids, best = _own_translation(translator, source, prefix)
     text_of = translator.target_tokenizer.decode(best.ids)
     if best.ended:
-        return EncodedText(text, tuple(ids), (start, *best.ids), (*best.ids, end), text_of, source.notes)
+        return TokenizedText(text, tuple(ids), (start, *best.ids), (*best.ids, end), text_of, source.notes)
     cut = f"its translation was cut at the longest length, {pluralize(len(best.ids), 'token')}"
-    return EncodedText(text, tuple(ids), (start, *best.ids[:-1]), best.ids, text_of, (*source.notes, cut))
+    return TokenizedText(text, tuple(ids), (start, *best.ids[:-1]), best.ids, text_of, (*source.notes, cut))
 
 
 def _own_translation(translator: Translator, source: Source, prefix: str) -> tuple[Sequence[int], Hypothesis]:

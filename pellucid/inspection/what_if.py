@@ -17,7 +17,7 @@ from pellucid.errors import UserError, did_you_mean
 from pellucid.inspection.effect import Effect
 from pellucid.inspection.labelled_array import LabelledArray
 from pellucid.inspection.look import Look
-from pellucid.inspection.recorded_run import WITHOUT_POSITIONS, EncodedText, InspectedModel, label_rows, token_side
+from pellucid.inspection.recorded_run import WITHOUT_POSITIONS, InspectedModel, TokenizedText, label_rows, token_side
 from pellucid.inspection.recording import Edit, ModelInput, record
 from pellucid.inspection.structure import AttentionSite, attentions, find_attention, stacks
 from pellucid.inspection.taps import tap_names
@@ -65,7 +65,7 @@ class WhatIf:
     """
 
     inspected: InspectedModel
-    encoded: EncodedText
+    encoded: TokenizedText
     read_source: Callable[[str], Sequence[int]] | None
     writes: Writes | None
     source: tuple[int, ...]
@@ -271,7 +271,7 @@ class WhatIf:
         return Effect(before, after, plain, self.writes(self.source or self.target, edits))
 
     def _look(
-        self, encoded: EncodedText, names: Sequence[str] | None, edits: Mapping[str, Edit], words: tuple[str, ...]
+        self, encoded: TokenizedText, names: Sequence[str] | None, edits: Mapping[str, Edit], words: tuple[str, ...]
     ) -> Look:
         given = ModelInput([encoded.source] if encoded.source else [], [encoded.target])
         recording = record(self.inspected.model, given, names, edits)

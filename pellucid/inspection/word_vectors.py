@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from pellucid.errors import UsageError, UserError
-from pellucid.inspection.checks import Check, raise_if_broken
+from pellucid.inspection.checks import SanityCheck, raise_if_broken
 from pellucid.inspection.labelled_array import Array, Axis, LabelledArray, numbered_axis
 from pellucid.inspection.tokens import Token
 from pellucid.inspection.views.charts import Chart, heat_map, save_chart, scatter, token_grid
@@ -93,7 +93,7 @@ class WordLook:
         """Bytes of the numbers."""
         return sum(array.values.nbytes for array in self.arrays.values())
 
-    def check(self) -> list[Check]:
+    def check(self) -> list[SanityCheck]:
         """Measure that cosines are those by which neighbours are found, and that scores are products of rows.
 
         Raises:
@@ -103,11 +103,13 @@ class WordLook:
         words = [token.display for token in self.tokens if found["lengths"].values[token.position] > 0]
         places = [token.position for token in self.tokens if found["lengths"].values[token.position] > 0]
         asked = [[self.vectors.similarity(one, other) for other in words] for one in words]
-        checks = [Check("cosines are those of similar()", _apart(cosines[numpy.ix_(places, places)], asked), ROUNDING)]
+        checks = [
+            SanityCheck("cosines are those of similar()", _apart(cosines[numpy.ix_(places, places)], asked), ROUNDING)
+        ]
         if "scores" in found:
             rows, others = (found[name].values.astype(numpy.float64) for name in ("input_vectors", "output_vectors"))
             products = numpy.array([[float((a * b).sum()) for b in others] for a in rows])
-            checks.append(Check("scores are input · output", _apart(found["scores"].values, products), ROUNDING))
+            checks.append(SanityCheck("scores are input · output", _apart(found["scores"].values, products), ROUNDING))
         return raise_if_broken(checks)
 
     def view(self, name: str = "") -> View:

@@ -9,7 +9,7 @@ from pellucid.lazy import lazy_names
 
 if TYPE_CHECKING:
     from pellucid.word_vectors.analogies import rank_by_agreement, solve_analogies
-    from pellucid.word_vectors.axes import Axis, build_axis
+    from pellucid.word_vectors.axes import SemanticAxis, build_axis
     from pellucid.word_vectors.bias import RipaScores, WeatResult, ripa, weat
     from pellucid.word_vectors.concordance import ConcordanceLine, NeighbourInText, find_neighbours_in_text
     from pellucid.word_vectors.config import VectorsConfig
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from pellucid.word_vectors.vocabulary import Vocabulary
 
 __all__ = [
-    "Axis",
     "BootstrapInterval",
     "ConcordanceLine",
     "Drift",
@@ -40,6 +39,7 @@ __all__ = [
     "Phrase",
     "Phrases",
     "RipaScores",
+    "SemanticAxis",
     "Stability",
     "StableNeighbour",
     "UnknownWordError",
@@ -70,7 +70,7 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "Axis": "axes",
+        "SemanticAxis": "axes",
         "BootstrapInterval": "stability",
         "ConcordanceLine": "concordance",
         "Drift": "drift",

@@ -22,11 +22,11 @@ from pellucid.errors import UserError
 from pellucid.word_vectors.keyed_vectors import KeyedVectors
 from pellucid.word_vectors.neighbours import ROUNDING, Neighbour
 
-__all__ = ["Axis", "build_axis"]
+__all__ = ["SemanticAxis", "build_axis"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Axis:
+class SemanticAxis:
     """A direction between two groups of words.
 
     Attributes:
@@ -68,7 +68,7 @@ class Axis:
         return [Neighbour(word, -score) for word, score in left], right
 
 
-def build_axis(vectors: KeyedVectors, left_words: Sequence[str], right_words: Sequence[str]) -> Axis:
+def build_axis(vectors: KeyedVectors, left_words: Sequence[str], right_words: Sequence[str]) -> SemanticAxis:
     """Build the axis from the left words to the right ones.
 
     Raises:
@@ -96,4 +96,4 @@ def build_axis(vectors: KeyedVectors, left_words: Sequence[str], right_words: Se
             where="left_words, right_words",
             hint="Choose words that differ in meaning.",
         )
-    return Axis(vectors, sides[0], sides[1], vectors.unit_vector(difference))
+    return SemanticAxis(vectors, sides[0], sides[1], vectors.unit_vector(difference))
