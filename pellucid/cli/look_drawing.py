@@ -80,7 +80,7 @@ def draw_table(table: "ViewTable") -> list[str]:
     return [*lines, *_blocks(list(table.headers[:_MOST_PLACES]), rows, shutil.get_terminal_size((80, 24)).columns)]
 
 
-def draw_checks(checks: "Sequence[Check]") -> None:
+def draw_checks(checks: "Sequence[SanityCheck]") -> None:
     """Print how exactly the promises of a look are kept."""
     rows = [[check.name, "not here" if check.error is None else f"{check.error:.1e}", check.bound] for check in checks]
     console.table(["promise", "largest error", "at most"], rows)
