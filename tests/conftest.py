@@ -25,7 +25,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave property tests out of the coverage: tracing their hundreds of examples would double the time of all tests."""
+    """Leave property tests out of the coverage: tracing their examples would double the time of all tests."""
     for item in items:
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker("no_cover")
