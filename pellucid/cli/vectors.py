@@ -18,7 +18,7 @@ from pellucid.word_vectors.files.formats import Format
 if TYPE_CHECKING:
     from pellucid.word_vectors import KeyedVectors, Neighbour
 
-__all__ = ["SearchOptions", "analogy", "axis", "bias", "convert", "drift", "odd_one_out", "similar"]
+__all__ = ["QueryFlags", "analogy", "axis", "bias", "convert", "drift", "odd_one_out", "similar"]
 
 _Json = Annotated[bool, Parameter(name="--json", negative="")]
 _Switch = Annotated[bool, Parameter(negative="")]
@@ -27,7 +27,7 @@ _Words = Annotated[list[str] | None, Parameter(negative="", consume_multiple=Tru
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class SearchOptions:
+class QueryFlags:
     """Which words can be answers."""
 
     number: Annotated[int, Parameter(name=["--number", "-n"])] = 10
@@ -40,7 +40,7 @@ class SearchOptions:
     """Allow the query words as answers."""
 
 
-DEFAULT_SEARCH = SearchOptions()
+DEFAULT_SEARCH = QueryFlags()
 
 
 def similar(
@@ -49,7 +49,7 @@ def similar(
     *words: str,
     together: _Switch = False,
     as_json: _Json = False,
-    search: SearchOptions = DEFAULT_SEARCH,
+    search: QueryFlags = DEFAULT_SEARCH,
     file: FileOptions = DEFAULT_FILE,
     flags: Flags = DEFAULT_FLAGS,
 ) -> None:
@@ -90,7 +90,7 @@ def analogy(
     *,
     method: Literal["3CosAdd", "3CosMul"] = "3CosAdd",
     as_json: _Json = False,
-    search: SearchOptions = DEFAULT_SEARCH,
+    search: QueryFlags = DEFAULT_SEARCH,
     file: FileOptions = DEFAULT_FILE,
     flags: Flags = DEFAULT_FLAGS,
 ) -> None:
@@ -155,7 +155,7 @@ def axis(
     left: _Words = None,
     right: _Words = None,
     as_json: _Json = False,
-    search: SearchOptions = DEFAULT_SEARCH,
+    search: QueryFlags = DEFAULT_SEARCH,
     file: FileOptions = DEFAULT_FILE,
     flags: Flags = DEFAULT_FLAGS,
 ) -> None:

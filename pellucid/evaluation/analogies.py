@@ -54,7 +54,7 @@ class SectionScore(NamedTuple):
         return self.correct_unexcluded / self.covered if self.covered else None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return counts and shares for `--json`."""
+        """Convert to JSON types, with the shares."""
         shares = {name: getattr(self, name) for name in ("coverage", "accuracy", "accuracy_unexcluded")}
         return {**self._asdict(), **shares}
 

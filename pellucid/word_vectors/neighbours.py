@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 __all__ = [
     "COSINE",
     "ROUNDING",
+    "NearestRows",
     "Neighbour",
     "ScoreFormula",
     "SearchIndex",
-    "SearchResult",
     "build_index",
     "exact_cosines",
     "search",
@@ -44,7 +44,7 @@ class Neighbour(NamedTuple):
     score: float
 
 
-class SearchResult(NamedTuple):
+class NearestRows(NamedTuple):
     """The best rows for a query, best first; ties in row order."""
 
     rows: NDArray[numpy.int64]
@@ -131,7 +131,7 @@ def search(
     limit: int | None = None,
     allowed: NDArray[numpy.bool_] | None = None,
     block_rows: int = BLOCK_ROWS,
-) -> Iterator[SearchResult]:
+) -> Iterator[NearestRows]:
     """Yield the `n` best rows for each query; fewer if there are fewer.
 
     Args:
@@ -155,11 +155,11 @@ def _search_batch(
     limit: int,
     barred: NDArray[numpy.bool_],
     block_rows: int,
-) -> list[SearchResult]:
+) -> list[NearestRows]:
     terms, dim = len(formula.slopes), among.rows.shape[1]
     stacked = numpy.concatenate([numpy.asarray(query, numpy.float64).reshape(terms, dim) for query in queries])
     stacked32 = stacked.astype(numpy.float32)
-    best = [SearchResult(numpy.empty(0, numpy.int64), numpy.empty(0)) for _ in queries]
+    best = [NearestRows(numpy.empty(0, numpy.int64), numpy.empty(0)) for _ in queries]
     for start in range(0, limit, block_rows):
         here = slice(start, min(start + block_rows, limit))
         rows, out = among.rows[here], barred[here]
@@ -171,7 +171,7 @@ def _search_batch(
             own = slice(number * terms, (number + 1) * terms)
             near = _candidates(cosines[own], formula, dim, n, found, out, extreme)
             scores = formula.combine(exact_cosines(rows[near], stacked[own]))
-            best[number] = _merged(found, SearchResult(near + start, scores), n)
+            best[number] = _merged(found, NearestRows(near + start, scores), n)
     return best
 
 
@@ -180,7 +180,7 @@ def _candidates(
     formula: ScoreFormula,
     dim: int,
     n: int,
-    found: SearchResult,
+    found: NearestRows,
     barred: NDArray[numpy.bool_],
     extreme: NDArray[numpy.int64],
 ) -> NDArray[numpy.int64]:
@@ -202,10 +202,10 @@ def _candidates(
     return near
 
 
-def _merged(one: SearchResult, other: SearchResult, n: int) -> SearchResult:
+def _merged(one: NearestRows, other: NearestRows, n: int) -> NearestRows:
     """Merge two results into the `n` best rows of both."""
     if not len(other.rows):
         return one
     rows, scores = numpy.concatenate([one.rows, other.rows]), numpy.concatenate([one.scores, other.scores])
     order = numpy.lexsort((rows, -scores))[:n]
-    return SearchResult(rows[order], scores[order])
+    return NearestRows(rows[order], scores[order])

@@ -229,4 +229,4 @@ def test_scores_say_which_end_is_which(folder: Path, capsys: pytest.CaptureFixtu
     assert run("axis", folder, "nurse", "--left", "man", "--right", "woman") == 0
     assert "−: man; +: woman" in capsys.readouterr().err
     assert run("bias", folder, "nurse", "--pairs", "man:woman", "he:she") == 0
-    assert "+ is man, he, − is woman, she" in capsys.readouterr().err
+    assert "+: man, he; −: woman, she" in capsys.readouterr().err

@@ -171,7 +171,7 @@ def _parse_any(text: Array, begin: int, end: int, numbers: Array, value: Array) 
 
 @kernel
 def _before_spaces(text: Array, begin: int, end: int) -> int:
-    """Return where what stands before `end` ends, spaces and tabs put aside."""
+    """Find the end of the text before `end`, without trailing spaces and tabs."""
     while end > begin and (text[end - 1] == _SPACE or text[end - 1] == _TAB):
         end -= 1
     return end
@@ -222,7 +222,7 @@ def _parse_number(text: Array, at: int, end: int, value: Array) -> int:
 
 @kernel
 def _parse_exponent(text: Array, at: int, end: int) -> int:
-    """Return the whole number text[at:end], kept within ±10,000; `_NO_EXPONENT` if it is none."""
+    """Parse the integer text[at:end], clamped to ±10,000; `_NO_EXPONENT` if it is not one."""
     negative = at < end and text[at] == _MINUS
     if at < end and (negative or text[at] == _PLUS):
         at += 1
@@ -329,7 +329,7 @@ def _shortest(size: float, digits: Array) -> tuple[int, int]:
 
 @kernel
 def _rounded(size: float, power: int, count: int) -> int:
-    """Return `size` as a whole number of `count` digits, its first digit being of 10^power."""
+    """Round `size` to an integer of `count` digits whose first digit has the place value 10^power."""
     return int(size * _POWERS[_ONE + count - 1 - power] + 0.5)
 
 
