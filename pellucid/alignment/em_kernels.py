@@ -1,8 +1,8 @@
-"""The inner loops of the aligner: expectation maximisation over sparse rows, source id by source id.
+"""The inner loops of the aligner: expectation maximisation over sparse rows, one source id at a time.
 
-The tables are not walked sentence by sentence. All that a row of p(t | s) needs, the occurrences of s with the target
-sentences across from them, is visited while the row lies in the processor's cache, and the row is re-estimated and used
-for the next iteration at once: no table of cells, and no counts but one row's, is ever held in memory.
+The loops do not go sentence by sentence. Everything that a row of p(t | s) needs, the occurrences of s with the target
+sentences opposite them, is visited while the row is in the processor's cache, and the row is re-estimated and used for
+the next iteration at once: no table of cells and no counts except those of one row are ever held in memory.
 """
 
 from typing import Any, NamedTuple
@@ -12,27 +12,27 @@ from numpy.typing import NDArray
 
 from pellucid.kernels.compilation import kernel
 
-__all__ = ["ExpectationMaximization", "GroupedCorpus", "group_by_source"]
+__all__ = ["ExpectationMaximisation", "GroupedCorpus", "group_by_source"]
 
 Array = NDArray[Any]
 
-SMALLEST = 1e-12  # no pair of words that stood together falls below; keeps denormals out of the sums
+SMALLEST = 1e-12  # lower bound for words that occur together; keeps denormals out of the sums
 LOG_SMALLEST = -27.631021115928547
 LEAST_COUNT = 0.01  # an entry that explains less than a hundredth of one target token in the whole text is pruned
 
 
 class GroupedCorpus(NamedTuple):
-    """Sentence pairs laid out for the kernels: target text in order, source tokens grouped by id.
+    """Sentence pairs arranged for the kernels: target text in order, source tokens grouped by id.
 
     Attributes:
         target_starts: int64 [pairs + 1], where each target sentence starts in `target_ids`.
         target_ids: uint32 [target tokens].
         source_lengths: int32 [pairs].
         group_starts: int64 [source vocabulary + 1], where the occurrences of each source id start.
-        first: int32 [source tokens], where the target sentence across from an occurrence starts in `target_ids`;
+        first: int32 [source tokens], where the target sentence opposite an occurrence starts in `target_ids`;
             kept next to `length` and `position`, although all follow from the pair: one memory access, not three.
-        length: int32 [source tokens], and how many tokens it has.
-        position: int32 [source tokens], where the occurrence's own e^x stands in `exp_positive`.
+        length: int32 [source tokens], the number of its tokens.
+        position: int32 [source tokens], the index of the occurrence's own e^x in `exp_positive`.
         exp_positive: float32, e^(λ(k+½)/n) for k < n, at n(n−1)/2 + k for each length n.
         exp_negative: float32, its inverse.
     """
@@ -59,11 +59,11 @@ def group_by_source(
     """Group the source tokens by id, and tabulate the exponentials of the prior.
 
     Args:
-        source_ids: uint32, all sentences one after another, each of at most `MAX_TOKENS`.
-        target_ids: the same of the target.
+        source_ids: uint32, all sentences concatenated, each of at most `MAX_TOKENS`.
+        target_ids: the same for the target.
         source_lengths: int64 [pairs].
         target_lengths: int64 [pairs].
-        source_vocab_size: source ids are below it.
+        source_vocab_size: number of source ids.
         tension: λ of the prior.
     """
     longest = int(max(source_lengths.max(initial=0), target_lengths.max(initial=0)))
@@ -101,8 +101,8 @@ class SparseRows(NamedTuple):
     probabilities: NDArray[numpy.float32]
 
 
-class ExpectationMaximization:
-    """What expectation maximisation keeps: p(t | s) as sparse rows, p(t | NULL), and three numbers a target token."""
+class ExpectationMaximisation:
+    """The state of expectation maximisation: p(t | s) as sparse rows, p(t | NULL), three numbers per target token."""
 
     def __init__(
         self, corpus: GroupedCorpus, target_vocab_size: int, null_probability: float, concentration: float
@@ -120,7 +120,7 @@ class ExpectationMaximization:
         self.row_counts = numpy.zeros(len(starts) - 1)  # target tokens each row explains
         self.scale = numpy.empty(tokens, numpy.float32)  # (1 − p₀) / Z_j
         _scale_priors(corpus, 1 - null_probability, self.scale)
-        # At the start all words are equal, so p(t_j | s) is 1/V for each token, and NULL has p₀ of it.
+        # Initially p(t_j | s) is 1/V for every token, and NULL explains p₀ of it.
         self.weight = self.scale * numpy.float32(target_vocab_size)  # (1 − p₀) / Z_j / p(t_j | s)
         self.likelihood = numpy.zeros(tokens, numpy.float32)  # Σ_i exp(−λ|…|) · p(t_j | s_i)
         self.null_counts = numpy.bincount(corpus.target_ids, minlength=target_vocab_size) * null_probability
@@ -146,7 +146,7 @@ class ExpectationMaximization:
         return float(total) / len(self.weight)
 
     def pruned(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float32]]:
-        """Return row starts, columns and probabilities without the entries that explain next to nothing; NULL last."""
+        """Row starts, columns and probabilities without entries that explain almost nothing; NULL is the last row."""
         starts, columns, probabilities = self.rows
         keep = numpy.empty(len(columns), numpy.bool_)
         _mark_worthwhile(self.rows, self.row_counts, keep)
@@ -161,7 +161,7 @@ class ExpectationMaximization:
 
 @kernel
 def _group(source_ids: Array, next_free: Array, corpus: GroupedCorpus) -> None:
-    """Note for each source id, in order, what each of its occurrences needs."""
+    """Store for each source id, in order, what each of its occurrences needs."""
     token = 0
     for n in range(len(corpus.source_lengths)):
         n_source = corpus.source_lengths[n]
@@ -176,7 +176,7 @@ def _group(source_ids: Array, next_free: Array, corpus: GroupedCorpus) -> None:
 
 @kernel
 def _count_entries(corpus: GroupedCorpus, stamps: Array) -> Array:
-    """Return where each row starts: row s has an entry for each target id that ever stood across from s."""
+    """Find where each row starts: row s has an entry for each target id that occurs opposite s."""
     row_starts = numpy.zeros(len(corpus.group_starts), numpy.int64)
     for s in range(len(row_starts) - 1):
         count = 0
@@ -205,7 +205,7 @@ def _fill_columns(corpus: GroupedCorpus, row_starts: Array, stamps: Array, colum
         row = columns[row_starts[s] : end]
         if 8 * len(row) < len(stamps):
             row.sort()
-        else:  # nearly every target id: reading them off is faster than sorting
+        else:  # almost every target id: collecting them in order is faster than sorting
             position = 0
             for t in range(len(stamps)):
                 if stamps[t] == s:
@@ -240,11 +240,11 @@ def _reestimate(
     target_vocab_size: int,
     concentration: float,
 ) -> None:
-    """Re-estimate each row from the shares of its occurrences, and add what it then explains to `likelihood`.
+    """Re-estimate each row from the shares of its occurrences, and add its new contribution to `likelihood`.
 
-    exp(−λ|x − y|) is the lesser of e^(x−y) and e^(y−x): two products of table entries, no exp in the loops.
+    exp(−λ|x − y|) is the smaller of e^(x−y) and e^(y−x): two products of table entries, no exp in the loops.
     """
-    expected = numpy.zeros(target_vocab_size)  # of one row: float64, for a count may reach millions
+    expected = numpy.zeros(target_vocab_size)  # of one row; float64, since a count may reach millions
     current = numpy.empty(target_vocab_size, numpy.float32)
     for s in range(len(rows.starts) - 1):
         occurrences = range(corpus.group_starts[s], corpus.group_starts[s + 1])
@@ -281,7 +281,7 @@ def _estimate(row: Array, expected: Array, total: float, concentration: float, w
     whole = _digamma(total + concentration * len(row))
     for entry in range(len(row)):
         count = expected[row[entry]] + concentration
-        # ψ(x) < −1/x: most entries soon explain nothing, and need no exact weight
+        # ψ(x) < −1/x: most entries soon explain nothing and need no exact weight
         small = -1 / count < whole + LOG_SMALLEST
         weights[entry] = SMALLEST if small else max(numpy.exp(_digamma(count) - whole), SMALLEST)
 
@@ -299,7 +299,7 @@ def _digamma(x: float) -> Any:
 
 @kernel
 def _opposite_sentence(corpus: GroupedCorpus, occurrence: int) -> tuple[slice, float, float, Array, Array]:
-    """Return where the target sentence across from an occurrence lies, e^x and e^−x of it, all e^y and all e^−y."""
+    """The range of the target sentence opposite an occurrence; e^x and e^−x of the occurrence; all e^y and e^−y."""
     first, length, x = corpus.first[occurrence], corpus.length[occurrence], corpus.position[occurrence]
     y = length * (length - 1) // 2
     table = slice(y, y + length)

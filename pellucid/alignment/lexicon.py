@@ -1,7 +1,7 @@
 """A sparse table of translations, p(target word | source word), and the alignments that follow from it.
 
-Made by `corpus.aligner.fit_lexicon`. Words are ids here; the empty word NULL, which explains target words that no
-source word explains, has the row after the last source id.
+Created by `alignment.fit_lexicon`. Words are ids here; the empty word NULL, which explains target words that no source
+word explains, has the row after the last source id.
 """
 
 import json
@@ -28,15 +28,15 @@ MAX_TENSION = 60.0  # e^60 and its inverse still fit in a float32
 
 @dataclass(frozen=True)
 class FitReport:
-    """How a lexicon was made.
+    """How a lexicon was fitted.
 
     Attributes:
         pairs: sentence pairs given.
-        used: pairs counted; the rest is `blank` (a side without tokens), `long` (a side over the limit) or `sampled`
+        used: pairs used; the others are `blank` (a side without tokens), `long` (a side over the limit) or `sampled`
             (left out evenly over the whole corpus, so that the tables fit in memory).
-        target_tokens: target tokens counted.
-        log_likelihoods: mean log-probability of a target token given its source sentence, nats, with the entries as
-            they are; before the first iteration and after each.
+        target_tokens: target tokens used.
+        log_likelihoods: mean log-probability of a target token given its source sentence, nats, before the first
+            iteration and after each.
     """
 
     pairs: int
@@ -53,19 +53,19 @@ class Lexicon:
     """p(target id | source id), with a prior for links near the diagonal.
 
     Row r, a source id or `null_id`, has the entries `row_starts[r]` to `row_starts[r + 1]` of `columns` (target ids,
-    ascending) and `probabilities`. A row sums to less than 1: by what was pruned, and, unless it was fitted with
-    concentration 0, by the doubt about rare words (their entries are exp E[log p]; a word seen once has about .6). A
-    source id that was never seen has no entries.
+    ascending) and `probabilities`. A row sums to less than 1, because of pruning and, unless concentration was 0,
+    because of the uncertainty about rare words (their entries are exp E[log p]; those of a word seen once sum to about
+    0.6). A source id that never occurred has no entries.
 
     Attributes:
         row_starts: int64 [source_vocab_size + 2].
         columns: int32 [entries].
         probabilities: float32 [entries].
-        source_counts: int64 [source_vocab_size], how often each source id stood in the pairs counted.
+        source_counts: int64 [source_vocab_size], how often each source id occurs in the pairs used.
         target_vocab_size: number of target ids.
         diagonal_tension: λ of the prior; 0 is flat.
         null_probability: prior probability of NULL.
-        report: how it was made.
+        report: how it was fitted.
     """
 
     row_starts: NDArray[numpy.int64]
@@ -88,23 +88,23 @@ class Lexicon:
         return self.source_vocab_size
 
     def row(self, source_id: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.float32]]:
-        """Return the target ids of a row, ascending, and their probabilities."""
+        """The target ids of a row, ascending, and their probabilities."""
         if not 0 <= source_id <= self.null_id:
             raise IndexError(f"source id {source_id} of {self.source_vocab_size}")
         entries = slice(self.row_starts[source_id], self.row_starts[source_id + 1])
         return self.columns[entries], self.probabilities[entries]
 
     def translations(self, source_id: int, n: int = 10) -> list[tuple[int, float]]:
-        """Return the `n` most probable target ids of a row with their probabilities, best first."""
+        """The `n` most probable target ids of a row with their probabilities, best first."""
         columns, probabilities = self.row(source_id)
         best = numpy.argsort(-probabilities, kind="stable")[:n]
         return [(int(columns[entry]), float(probabilities[entry])) for entry in best]
 
     def posteriors(self, source_ids: ArrayLike, target_ids: ArrayLike) -> NDArray[numpy.float32]:
-        """Return for each target token how probably each source token is its origin, float32 [target, source].
+        """Compute how probably each source token generated each target token, float32 [target, source].
 
-        p(i | j) ∝ (1 − p₀) · exp(−λ·|(i+½)/S − (j+½)/T|) / Z_j · p(t_j | s_i). What a row lacks to 1 is NULL's share.
-        A pair of words without an entry counts as one in a thousand million.
+        p(i | j) ∝ (1 − p₀) · exp(−λ·|(i+½)/S − (j+½)/T|) / Z_j · p(t_j | s_i). The remainder to 1 is NULL's share.
+        Words without an entry have probability 1e-9.
 
         Raises:
             ValueError: for an id outside the vocabulary.
@@ -116,18 +116,18 @@ class Lexicon:
     def batch_posteriors(
         self, source_ids: ArrayLike, source_lengths: ArrayLike, target_ids: ArrayLike, target_lengths: ArrayLike
     ) -> NDArray[numpy.float32]:
-        """Return the posteriors of many sentence pairs, float32 [batch, target, source], 0 at padding.
+        """Compute the posteriors of a batch of sentence pairs, float32 [batch, target, source], 0 at padding.
 
         Args:
-            source_ids: int [batch, source]; what stands beyond a length is not looked at.
+            source_ids: int [batch, source]; values beyond a length are ignored.
             source_lengths: int [batch].
             target_ids: int [batch, target].
             target_lengths: int [batch].
 
         Raises:
-            ValueError: for an id outside the vocabulary, or shapes that do not fit.
+            ValueError: for an id outside the vocabulary, or inconsistent shapes.
         """
-        # Copies of one type: Numba compiles anew for every other type and for read-only arrays.
+        # Copies of one type: Numba compiles again for every other type and for read-only arrays.
         source, target = numpy.array(source_ids, numpy.int64), numpy.array(target_ids, numpy.int64)
         batch, given = len(source), (numpy.array(source_lengths), numpy.array(target_lengths))
         if source.ndim != 2 or target.ndim != 2 or any(len(array) != batch for array in (target, *given)):
@@ -143,15 +143,15 @@ class Lexicon:
         return out
 
     def links(self, source_ids: ArrayLike, target_ids: ArrayLike) -> list[Link]:
-        """Return (source position, target position) of each target token with its most probable source token.
+        """Link each target token to its most probable source token: (source position, target position).
 
-        A target token is left out where NULL is more probable than any source token. Of equals the first wins. In
-        this model the best alignment of a sentence is the best one of each token (the Viterbi alignment).
+        A target token has no link if NULL is more probable than any source token. Ties go to the first. In this model
+        the best link of each token gives the best alignment of the sentence (the Viterbi alignment).
         """
         return self.batch_links([_flat(source_ids)], [_flat(target_ids)])[0]
 
     def batch_links(self, sources: Sequence[ArrayLike], targets: Sequence[ArrayLike]) -> list[list[Link]]:
-        """Return the links of many sentence pairs."""
+        """Link the tokens of many sentence pairs."""
         source_starts, source_ids = _joined(sources)
         target_starts, target_ids = _joined(targets)
         best = numpy.empty(len(target_ids), numpy.int64)
@@ -198,14 +198,13 @@ class Lexicon:
         """Read a lexicon that `save` wrote.
 
         Raises:
-            UserError: if the file is missing, damaged, or no lexicon.
+            UserError: if the file is missing, damaged, or not a lexicon.
         """
         try:
             content = Path(path).read_bytes()
         except OSError as error:
-            raise UserError(
-                f"cannot read the lexicon: {error.strerror}", where=str(path), hint="Check the path of the file."
-            ) from error
+            hint = "Check the path, or create the lexicon again from the text."
+            raise UserError(f"cannot read the lexicon: {error.strerror}", where=str(path), hint=hint) from error
         try:
             about = _metadata(content)
             report = json.loads(about["report"])
@@ -220,16 +219,16 @@ class Lexicon:
                 report=FitReport(**report),
             )
             lexicon._check()
-        except Exception as error:  # whatever a damaged file makes of its reader
+        except Exception as error:  # any error that a damaged file causes in its reader
             raise UserError(
                 "not a lexicon that this version can read",
                 where=str(path),
-                hint="It is made from the text: run the command that wrote it again.",
+                hint="Create it again from the text, with the command that wrote it.",
             ) from error
         return lexicon
 
     def _check(self) -> None:
-        """Raise ValueError unless every index is in range: the kernels do not check them."""
+        """Raise ValueError unless every index is in range, which the kernels do not check."""
         starts, columns = self.row_starts, self.columns
         check_prior(self.diagonal_tension, self.null_probability)
         if starts.ndim != 1 or len(starts) < 2 or starts[0] != 0 or (numpy.diff(starts) < 0).any():
@@ -238,7 +237,7 @@ class Lexicon:
             raise ValueError("entries do not fill the rows")
         if len(columns) and not 0 <= columns.min() <= columns.max() < self.target_vocab_size:
             raise ValueError("a column is outside the vocabulary")
-        inside = numpy.ones(len(columns), bool)  # entries that follow another one of their row
+        inside = numpy.ones(len(columns), bool)  # entries after the first of their row
         inside[starts[:-1][starts[:-1] < len(columns)]] = False
         if (numpy.diff(columns)[inside[1:]] <= 0).any():
             raise ValueError("columns of a row do not ascend")
@@ -257,7 +256,7 @@ _DTYPES: dict[str, Any] = {
 
 
 def check_prior(diagonal_tension: float, null_probability: float) -> None:
-    """Raise ValueError for a prior that is none, or that float32 cannot hold."""
+    """Raise ValueError for an invalid prior, or one out of the range of float32."""
     if not 0 <= diagonal_tension <= MAX_TENSION:
         raise ValueError(f"diagonal_tension must be from 0 to {MAX_TENSION:g}, got {diagonal_tension}")
     if not 0 < null_probability < 1:

@@ -1,7 +1,7 @@
-"""Which source word each target word comes from, by a lexicon: the inner loops over a table of its entries.
+"""The inner loops of a lexicon: which source word generated each target word.
 
-They take ids, and arrays to fill. Ids are checked against the vocabularies; entries and lengths are not, `Lexicon` does
-that before.
+They take ids, and arrays to fill. Ids are checked against the vocabularies; entries and lengths are checked by
+`Lexicon` before.
 """
 
 from typing import Any, NamedTuple
@@ -15,11 +15,11 @@ __all__ = ["LexiconArrays", "best_sources", "posteriors"]
 
 Array = NDArray[Any]
 
-UNSEEN = 1e-9  # probability of a pair of words that has no entry: less than any entry, so that a known pair wins
+UNSEEN = 1e-9  # probability of words without an entry; less than any entry, so that known words win
 
 
 class LexiconArrays(NamedTuple):
-    """What the kernels read of a lexicon; its fields are those of `Lexicon`."""
+    """The arrays of a lexicon, with the fields of `Lexicon`."""
 
     row_starts: Array
     columns: Array
@@ -41,7 +41,7 @@ def _joint(table: LexiconArrays, source: Array, target: Array, joint: Array, nul
         for j in range(n_target):
             closeness = min(
                 exp_positive * exp_negative_positions[j], exp_positions[j] * exp_negative
-            )  # exp(−λ|x − y|) is the lesser of e^(x−y) and e^(y−x)
+            )  # exp(−λ|x − y|) is the smaller of e^(x−y) and e^(y−x)
             totals[j] += closeness
             joint[j, i] = closeness * found[j]
     _lookup(table, len(table.row_starts) - 2, target, positions, found)
@@ -54,14 +54,14 @@ def _joint(table: LexiconArrays, source: Array, target: Array, joint: Array, nul
 
 @kernel
 def _lookup(table: LexiconArrays, row: int, target: Array, positions: Array, found: Array) -> None:
-    """Fill found [target] with p(target id | row), by bisecting the row for all of them at once.
+    """Fill found [target] with p(target id | row), by binary search for all of them at once.
 
-    Step by step for all, not one by one: the steps of one search wait for each other, those of many do not.
+    The searches advance together, because the steps of one search depend on each other and those of many do not.
     """
     columns, probabilities = table.columns, table.probabilities
     size = table.row_starts[row + 1] - table.row_starts[row]
     positions[:] = table.row_starts[row]
-    while size > 1:  # the entry sought, if there, is among `size` from its place on
+    while size > 1:  # the entry, if it exists, is among `size` from its position on
         half = size >> 1
         for j in range(len(target)):
             positions[j] += half if columns[positions[j] + half] <= target[j] else 0
@@ -81,7 +81,7 @@ def _are_valid(ids: Array, vocab_size: int) -> bool:
 
 @kernel
 def posteriors(table: LexiconArrays, source_ids: Array, target_ids: Array, lengths: Array, out: Array) -> bool:
-    """Fill out [batch, target, source]; return whether all ids are known."""
+    """Fill out [batch, target, source]; return whether all ids are valid."""
     null = numpy.empty(out.shape[1], numpy.float32)
     for b in range(len(out)):
         source, target = source_ids[b, : lengths[0, b]], target_ids[b, : lengths[1, b]]
@@ -102,7 +102,7 @@ def posteriors(table: LexiconArrays, source_ids: Array, target_ids: Array, lengt
 def best_sources(
     table: LexiconArrays, source_starts: Array, source_ids: Array, target_starts: Array, target_ids: Array, best: Array
 ) -> bool:
-    """Fill best [target tokens] with source positions in their sentences, −1 for NULL; return whether ids are known."""
+    """Fill best [target tokens] with source positions in their sentences, −1 for NULL; return whether ids are valid."""
     if not (_are_valid(source_ids, len(table.row_starts) - 2) and _are_valid(target_ids, table.target_vocab_size)):
         return False
     for pair in range(len(source_starts) - 1):
@@ -130,7 +130,7 @@ def best_sources(
 
 @kernel
 def _allocate(n_target: int, tension: float) -> tuple[Array, Array, Array, Array, Array]:
-    """Return arrays [target]: one to look up into, e^y, e^−y, one for places, and zeros for sums."""
+    """Allocate arrays [target]: for looked-up probabilities, e^y, e^−y, positions, and zeros for sums."""
     exp_positions = numpy.exp(tension * (numpy.arange(n_target) + 0.5) / max(n_target, 1)).astype(numpy.float32)
     found, positions = numpy.empty(n_target, numpy.float32), numpy.empty(n_target, numpy.int64)
     return found, exp_positions, 1 / exp_positions, positions, numpy.zeros(n_target, numpy.float32)

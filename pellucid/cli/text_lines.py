@@ -1,4 +1,4 @@
-"""Lines of text from a file or from standard input: always UTF-8, a fault named by its line."""
+"""Read lines of UTF-8 text from a file or standard input; errors name the line."""
 
 import sys
 from collections.abc import Iterator
@@ -10,20 +10,22 @@ __all__ = ["is_interactive", "text_lines"]
 
 
 def is_interactive(file: str | None) -> bool:
-    """Tell whether somebody types the lines: there is no file, and standard input is a terminal.
+    """Whether the lines are typed by a person: no file is given, and standard input is a terminal.
 
     Raises:
-        UserError: if standard input is to be read and is closed.
+        UserError: if standard input is needed and closed.
     """
     if file not in (None, "-"):
         return False
     if sys.stdin is None:
-        raise UserError("standard input is closed", where="standard input", hint="Name a file, or give the text.")
+        raise UserError(
+            "standard input is closed", where="standard input", hint="Name a file, or give the text as an argument."
+        )
     return sys.stdin.isatty()
 
 
 def text_lines(file: str | None) -> Iterator[str]:
-    """Yield the lines of a file, or of standard input for None and -, a byte order mark taken away.
+    """Yield the lines of a file, or of standard input for None and `-`, without a byte order mark.
 
     Raises:
         UserError: at the first line that is not UTF-8, with its number.
@@ -38,7 +40,7 @@ def text_lines(file: str | None) -> Iterator[str]:
             raise UserError(
                 f"not UTF-8: byte {error.start + 1} of the line is 0x{line[error.start]:02x}",
                 where=f"{name}:{number}",
-                hint=f"Convert the text, as in `iconv -f {guess_encoding(line)} -t UTF-8`; the lines before are fine.",
+                hint=f"Convert the text with `iconv -f {guess_encoding(line)} -t UTF-8`; the lines before are valid.",
             ) from error
 
 

@@ -1,4 +1,4 @@
-"""Text on disk → sentence pairs or documents that know their file and line, checked, cleaned and split."""
+"""Text on disk → sentence pairs or documents, each with its file and line; checked, cleaned and split."""
 
 from typing import TYPE_CHECKING
 

@@ -1,9 +1,9 @@
-r"""What is mended in a text without a question: marks and controls that are no part of it.
+r"""Fix marks and control characters that are not part of a text.
 
-A byte order mark is dropped; characters that other programs take for line ends become a space; so do the tab and the
-unit separator; other control characters are dropped; white space around a sentence is dropped. Everything else stays as
-it is: no normalisation, no change of case, quotes or inner spaces. In a line of a longer text the tab and the white
-space at both ends belong to it and stay.
+Byte order marks are removed; characters that other programs treat as line ends, tabs and unit separators become a
+space; other control characters and white space around a sentence are removed. Everything else is unchanged: no
+normalisation, no change of case, quotes or inner spaces. In a line of a longer text, tabs and the white space at both
+ends are kept.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 __all__ = ["Cleaned", "clean", "clean_line"]
 
-# The characters at which Python's splitlines ends a line, but for "\n" and "\r\n": N3 of the hard inputs' kind.
+# The characters at which Python's splitlines ends a line, except "\n" and "\r\n".
 _SEPARATORS = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _SPACES = re.compile("[\t\x1f]")
 _UNIT_SEPARATORS = re.compile("\x1f")
@@ -20,27 +20,27 @@ _MARK = "\ufeff"
 
 
 class Cleaned(NamedTuple):
-    """A text, and the checks whose faults were mended in it, with a message each."""
+    """A cleaned text, and the checks whose issues were fixed in it, each with a message."""
 
     text: str
     fixed: tuple[tuple[str, str], ...] = ()
 
 
 def clean(text: str) -> Cleaned:
-    """Return the text without what is no part of it, and what that was."""
-    if text.isprintable():  # true of most lines: no controls, and no spaces but the plain one
+    """Clean a sentence, and list what was fixed."""
+    if text.isprintable():  # true for most lines: no control characters, and no spaces but U+0020
         return Cleaned(text.strip(" "))
     text, mark = _without_mark(text)
-    fixed = _fixed(text.strip(" \t\r\n"), _SPACES)
+    fixed = _replace_controls(text.strip(" \t\r\n"), _SPACES)
     return Cleaned(fixed.text.strip(), mark + fixed.fixed)
 
 
 def clean_line(text: str) -> Cleaned:
-    """Return a line of a longer text without what is no part of it, and what that was; its white space stays."""
+    """Clean a line of a longer text, keeping its white space, and list what was fixed."""
     if text.isprintable():
         return Cleaned(text)
     text, mark = _without_mark(text)
-    fixed = _fixed(text, _UNIT_SEPARATORS)
+    fixed = _replace_controls(text, _UNIT_SEPARATORS)
     return Cleaned(fixed.text, mark + fixed.fixed)
 
 
@@ -50,7 +50,7 @@ def _without_mark(text: str) -> Cleaned:
     return Cleaned(text.replace(_MARK, ""), (("bom", "a byte order mark (U+FEFF)"),))
 
 
-def _fixed(text: str, spaces: re.Pattern[str]) -> Cleaned:
+def _replace_controls(text: str, spaces: re.Pattern[str]) -> Cleaned:
     fixed: list[tuple[str, str]] = []
     for pattern, replacement, check in (
         (_SEPARATORS, " ", "line-separator"),

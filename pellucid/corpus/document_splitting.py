@@ -1,7 +1,7 @@
-"""Which documents are held out for validation: a pure function of the text, the same on every machine.
+"""Hold out documents for validation: a pure function of the text, the same on every machine.
 
-Of many documents, those whose texts have the smallest hashes. Of few, the end of each long one: a model of one book is
-measured on its last pages.
+Of many documents, those with the smallest hashes are held out. Of few documents, the end of each long one: a model of
+a single book is validated on its last pages.
 """
 
 import heapq
@@ -13,21 +13,21 @@ from pellucid.corpus.splitting import validation_size
 
 __all__ = ["HeldOutDocuments", "hold_out_documents"]
 
-_MANY = 50  # documents from which on whole ones are held out
-_LAST = 0.05  # share of a long document that is held out, of few
-_LONG = 2000  # characters; of shorter ones nothing is held out where there are few
-_MOST = 200_000  # characters of one document, at most
+_MANY = 50  # minimum number of documents for holding out whole documents
+_LAST = 0.05  # share of each long document that is held out if there are few
+_LONG = 2000  # characters; shorter documents are not split if there are few
+_MAX_LAST = 200_000  # characters held out of one document
 
 Stream = Callable[[], Iterator[Document]]
 
 
 @dataclass(frozen=True)
 class HeldOutDocuments:
-    """What is held out, and the rest.
+    """Validation documents, and the others.
 
     Attributes:
-        how: said for people: how they were chosen.
-        valid, training: stream the documents, in file order, again and again.
+        how: a description of the selection, for people.
+        valid, training: stream the documents in file order; every call starts again.
     """
 
     how: str
@@ -36,11 +36,11 @@ class HeldOutDocuments:
 
 
 def hold_out_documents(documents: Stream, count: int) -> HeldOutDocuments:
-    """Hold documents, or ends of documents, out for validation; only numbers stand in memory.
+    """Hold out documents, or ends of documents, for validation; only numbers are kept in memory.
 
     Args:
-        documents: streams all, long ones in parts, the same each time.
-        count: how many they are.
+        documents: streams all documents, long ones in parts, the same in every call.
+        count: the number of documents.
     """
     if count >= _MANY:
         held = _smallest(documents(), validation_size(count))
@@ -58,7 +58,7 @@ def hold_out_documents(documents: Stream, count: int) -> HeldOutDocuments:
 
 
 def _borders(documents: Iterator[Document]) -> list[int]:
-    """Return for each document how many characters of it are trained on: all, if it is short or answers a prompt."""
+    """The number of training characters of each document: all, if it is short or has a prompt."""
     lengths: list[int] = []
     whole: list[bool] = []
     for document in documents:
@@ -67,14 +67,14 @@ def _borders(documents: Iterator[Document]) -> list[int]:
             whole.append(bool(document.prompt))
         lengths[-1] += len(document.text)
     return [
-        length if length < _LONG or is_whole else length - min(int(_LAST * length), _MOST)
+        length if length < _LONG or is_whole else length - min(int(_LAST * length), _MAX_LAST)
         for length, is_whole in zip(lengths, whole, strict=True)
     ]
 
 
 def _smallest(documents: Iterator[Document], wanted: int) -> frozenset[int]:
-    """Return the smallest hashes of documents; a long one goes by its first part."""
-    heap: list[int] = []  # negative: the largest of the smallest on top
+    """The smallest hashes of documents; a long one is hashed by its first part."""
+    heap: list[int] = []  # negated, so that the largest of the smallest is on top
     kept: set[int] = set()
     for document in documents:
         if not document.begins:
@@ -100,7 +100,7 @@ def _marked(documents: Iterator[Document], held: frozenset[int]) -> Iterator[tup
 
 
 def _numbered(documents: Iterator[Document]) -> Iterator[tuple[int, int, Document]]:
-    """Yield each part with the number of its document and how many characters of it stand before."""
+    """Yield each part with the number of its document and the number of characters before it."""
     number, before = -1, 0
     for document in documents:
         if document.begins:
@@ -110,7 +110,7 @@ def _numbered(documents: Iterator[Document]) -> Iterator[tuple[int, int, Documen
 
 
 def _before(documents: Iterator[Document], borders: list[int]) -> Iterator[Document]:
-    """Yield documents up to where their ends are held out: a line end, where there is one."""
+    """Yield the documents without their held-out ends, which begin at a line start if possible."""
     for number, before, part in _numbered(documents):
         place = _cut(part.text, borders[number] - before)
         if place >= len(part.text) and not part.ends and before + len(part.text) >= borders[number]:
@@ -122,7 +122,7 @@ def _before(documents: Iterator[Document], borders: list[int]) -> Iterator[Docum
 
 
 def _after(documents: Iterator[Document], borders: list[int]) -> Iterator[Document]:
-    """Yield what `_before` leaves."""
+    """Yield the held-out ends of documents."""
     began = -1
     for number, before, part in _numbered(documents):
         place = _cut(part.text, borders[number] - before)
@@ -133,7 +133,7 @@ def _after(documents: Iterator[Document], borders: list[int]) -> Iterator[Docume
 
 
 def _cut(text: str, wanted: int) -> int:
-    """Return where to cut: at the first line end at or after `wanted`, else there; the length where nothing falls."""
+    """The position to cut at: the first line end at or after `wanted`, else `wanted`; clipped to the text."""
     if wanted <= 0 or wanted >= len(text):
         return min(max(wanted, 0), len(text))
     line_end = text.find("\n", wanted)

@@ -1,4 +1,4 @@
-"""Language codes: which of a file's languages is meant, and what each is usually written in."""
+"""Language codes: matching codes, and choosing the source and target languages of a file."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ __all__ = ["choose_languages", "find_language", "first_subtag", "same_language"]
 
 
 def same_language(code: str, other: str) -> bool:
-    """Say whether two codes can mean the same: `en`, `EN`, `en-US` match `en`; `en-US` and `en-GB` do not match."""
+    """Whether two codes can mean the same: `en`, `EN`, `en-US` match `en`; `en-US` and `en-GB` do not match."""
     first, second = code.lower().replace("_", "-"), other.lower().replace("_", "-")
     if first == second:
         return True
@@ -17,12 +17,12 @@ def same_language(code: str, other: str) -> bool:
 
 
 def first_subtag(code: str) -> str:
-    """Return the language of a code without region and script: `zh` of `zh-Hans-CN`."""
+    """The language of a code without region and script: `zh` of `zh-Hans-CN`."""
     return code.lower().replace("_", "-").partition("-")[0]
 
 
 def find_language(wanted: str, codes: Sequence[str]) -> str | None:
-    """Return the code among `codes` that means `wanted`: an equal one, else the first that matches, else None."""
+    """Find the code that means `wanted`: an equal one, else the first that matches, else None."""
     for code in codes:
         if code.lower().replace("_", "-") == wanted.lower().replace("_", "-"):
             return code
@@ -30,24 +30,24 @@ def find_language(wanted: str, codes: Sequence[str]) -> str | None:
 
 
 def choose_languages(file: str, codes: Sequence[str], wanted: LanguagePair) -> LanguagePair:
-    """Return which of a file's languages are source and target.
+    """Choose the source and target languages of a file.
 
-    Those asked for; where none is asked for and the file has two, these in their order.
+    These are the languages requested or, if none are requested and the file has two, these in their order.
 
     Args:
-        file: for the error.
-        codes: the file's languages in their order, none twice.
-        wanted: what the user asked for, with None where nothing.
+        file: the file, for the error.
+        codes: the file's languages in order, without duplicates.
+        wanted: the languages requested, None where open.
 
     Raises:
-        UserError: if a language is not there, or there are more than two to choose from; lists them.
+        UserError: if a language is missing, or there are more than two to choose from; lists them.
     """
     found = ", ".join(codes) if codes else "none"
     chosen: dict[str, str | None] = {"source": wanted.source, "target": wanted.target}
     for side, code in chosen.items():
         if code is not None and find_language(code, codes) is None:
             raise UserError(
-                f"no text in the {side} language {code}; the file has {found}",
+                f"no text in the {side} language {code}; languages of the file: {found}",
                 where=file,
                 hint="Name one of the file's languages with --source-lang and --target-lang.",
             )
@@ -57,13 +57,13 @@ def choose_languages(file: str, codes: Sequence[str], wanted: LanguagePair) -> L
             chosen[side] = rest.pop(0)
     if rest and not (wanted.source and wanted.target):
         raise UserError(
-            f"{len(codes)} languages, and not said which two: {found}",
+            f"the file has {len(codes)} languages, expected two: {found}",
             where=file,
-            hint="Say which: --source-lang " + f"{codes[0]} --target-lang {codes[1]}",
+            hint=f"Choose two, as in --source-lang {codes[0]} --target-lang {codes[1]}.",
         )
     if chosen["source"] is None or chosen["target"] is None:
         raise UserError(
-            f"two languages are needed; the file has {found}",
+            f"expected two languages; languages of the file: {found}",
             where=file,
             hint="Give a file with both sides of each pair.",
         )

@@ -1,7 +1,7 @@
-"""Which script a text is written in, by ranges of code points.
+"""Detect the script of a text by ranges of code points.
 
 Source:
-    Unicode 15.1, Blocks.txt and Scripts.txt; blocks stand for scripts, which is exact enough for letters of sentences.
+    Unicode 15.1, Blocks.txt and Scripts.txt; blocks approximate scripts well enough for the letters of sentences.
 """
 
 import re
@@ -74,18 +74,18 @@ _SCRIPT_OF = {code: script for script, codes in _LANGUAGES.items() for code in c
 
 
 def script_of_language(code: str | None) -> str | None:
-    """Return the script that a language is usually written in; None where this table does not say."""
+    """The script that a language is usually written in; None if it is not in the table."""
     if code is None:
         return None
     language, _, rest = code.lower().replace("_", "-").partition("-")
-    if any(len(part) == 4 and part.isalpha() for part in rest.split("-")):  # sr-Latn, zh-Hant: it says so itself
+    if any(len(part) == 4 and part.isalpha() for part in rest.split("-")):  # sr-Latn, zh-Hant
         return "Han" if language == "zh" else None
     return _SCRIPT_OF.get(language)
 
 
 @cache
 def letter_pattern(*scripts: str) -> re.Pattern[str]:
-    """Return the pattern of one letter of these scripts."""
+    """Compile a pattern that matches one letter of these scripts."""
     return re.compile(f"[{''.join(SCRIPTS[script] for script in scripts)}]")
 
 

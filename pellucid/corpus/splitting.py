@@ -1,7 +1,7 @@
-"""Which pairs are held out for validation: a pure function of the texts, the same on every machine.
+"""Hold out sentence pairs for validation: a pure function of the texts, the same on every machine.
 
-The pairs whose texts have the smallest hashes are held out. What is held out shares no source and no target with what
-is trained on; sentences that many pairs share ("Yes.") are therefore not held out, where others are to be had.
+The pairs with the smallest hashes are held out. They share no source and no target with the training pairs; sentences
+that many pairs share ("Yes.") are therefore held out only if there are no others.
 """
 
 import heapq
@@ -14,8 +14,8 @@ from pellucid.corpus.pairs import SentencePair
 
 __all__ = ["HeldOut", "hold_out", "validation_size"]
 
-_CANDIDATES = 3  # times as many as are held out, to choose from
-_SHARED_BY_FEW = 2  # training pairs that a pair held out may cost
+_CANDIDATES = 3  # times as many candidates as pairs held out
+_SHARED_BY_FEW = 2  # training pairs that a held-out pair may cost
 
 
 @dataclass(frozen=True)
@@ -23,10 +23,10 @@ class HeldOut:
     """Validation pairs, and the others.
 
     Args:
-        valid: the pairs held out, in file order.
-        training: how many pairs are left to train on.
-        shared: how many pairs were left out of training as well, since they share a side with one held out.
-        training_pairs: streams the pairs to train on, in file order, again and again.
+        valid: the held-out pairs, in file order.
+        training: the number of training pairs.
+        shared: the number of pairs left out of training because they share a side with a held-out pair.
+        training_pairs: streams the training pairs in file order; every call starts again.
     """
 
     valid: tuple[SentencePair, ...]
@@ -36,16 +36,16 @@ class HeldOut:
 
 
 def validation_size(count: int) -> int:
-    """Return how many of `count` pairs are held out: 1 %, at least 100, at most 2,000, never more than a fifth."""
+    """The number of pairs to hold out of `count`: 1 %, at least 100, at most 2,000, never more than a fifth."""
     return min(max(round(count / 100), 100), 2000, count // 5)
 
 
 def hold_out(pairs: Callable[[], Iterator[SentencePair]], count: int) -> HeldOut:
-    """Hold pairs out for validation; the pairs are read four times, and only what is held out stands in memory.
+    """Hold out pairs for validation; pairs are read four times, and only held-out pairs are kept in memory.
 
     Args:
-        pairs: streams all pairs, the same ones each time.
-        count: how many they are.
+        pairs: streams all pairs, the same in every call.
+        count: the number of pairs.
     """
     wanted = validation_size(count)
     candidates = _smallest(pairs(), _CANDIDATES * wanted)
@@ -57,7 +57,7 @@ def hold_out(pairs: Callable[[], Iterator[SentencePair]], count: int) -> HeldOut
         if pair.target in targets:
             targets[pair.target] += 1
     cost = {pair: sources[pair.source] + targets[pair.target] - 2 for pair in candidates}
-    # A stable sort: among pairs that cost little, the order of the hashes decides.
+    # A stable sort keeps the order of the hashes among pairs that cost little.
     chosen = sorted(candidates, key=lambda pair: max(cost[pair] - _SHARED_BY_FEW, 0))[:wanted]
     held_sources, held_targets = {pair.source for pair in chosen}, {pair.target for pair in chosen}
     valid = set(chosen)
@@ -73,8 +73,8 @@ def hold_out(pairs: Callable[[], Iterator[SentencePair]], count: int) -> HeldOut
 
 
 def _smallest(pairs: Iterator[SentencePair], wanted: int) -> list[SentencePair]:
-    """Return the pairs with the smallest hashes, each text once, in the order of the hashes."""
-    heap: list[tuple[int, int]] = []  # (-hash, number): the largest of the smallest hashes on top
+    """The pairs with the smallest hashes, each text once, in the order of the hashes."""
+    heap: list[tuple[int, int]] = []  # (-hash, number), so that the largest of the smallest hashes is on top
     kept: dict[int, SentencePair] = {}  # by hash
     for number, pair in enumerate(pairs):
         key = hash_text(f"{pair.source}\t{pair.target}")

@@ -1,7 +1,6 @@
-r"""Bytes on disk → lines, compressed or not, and nothing but `\n` and `\r\n` ends a line.
+r"""Read files in lines, compressed or not; only `\n` and `\r\n` end a line.
 
-A file is read in blocks, so that its size does not matter; whatever is wrong with it is said with its name and, where
-one is known, its line.
+Files are read in blocks, so their size does not matter. Errors name the file and, if known, the line.
 """
 
 import lzma
@@ -19,7 +18,7 @@ from pellucid.errors import UserError
 __all__ = ["DamagedArchiveError", "format_suffix", "guess_encoding", "read_blocks", "read_lines", "reject_utf16"]
 
 _READ_BYTES = 1 << 18
-_LONGEST_LINE = 1 << 26  # bytes; no text has such lines, but a file of another kind has
+_MAX_LINE = 1 << 26  # bytes; text has no such lines, other kinds of files do
 
 _GZIP, _XZ, _ZSTD = b"\x1f\x8b", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
 _MAGIC_OF_SUFFIX = {".gz": _GZIP, ".xz": _XZ, ".zst": _ZSTD}
@@ -27,11 +26,11 @@ _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 class DamagedArchiveError(UserError):
-    """A compressed file that cannot be unpacked to its end."""
+    """A compressed file that cannot be unpacked completely."""
 
 
 class _Unpacker(Protocol):
-    """What zlib, lzma and zstandard have in common; one of them unpacks one member of a file."""
+    """The interface shared by zlib, lzma and zstandard; one object unpacks one member of a file."""
 
     @property
     def eof(self) -> bool: ...
@@ -42,18 +41,18 @@ class _Unpacker(Protocol):
     def decompress(self, data: bytes, /) -> bytes: ...
 
 
-_BEGINNING = 4096  # bytes of a file that tell what it is
+_BEGINNING = 4096  # bytes of a file used to detect UTF-16
 _FREQUENT = "的是不了人我在有他这這中大来來一上国國个個到说說们們为為子和地出道也时時年得就那要下以生会會自着著去之，。"
 
 
 def read_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
-    r"""Yield each line's number, from 1, and its bytes without the line end; `\n` and `\r\n` end a line, nothing else.
+    r"""Yield each line's number, from 1, and its bytes without the line end; only `\n` and `\r\n` end a line.
 
-    `.gz`, `.xz` and `.zst` files are unpacked on the way. A byte order mark is left in its place.
+    `.gz`, `.xz` and `.zst` files are unpacked on the fly. A byte order mark is kept.
 
     Raises:
         UserError: if the file is missing, a folder, a pipe, unreadable or UTF-16.
-        DamagedArchive: if it cannot be unpacked to its end; names the last whole line.
+        DamagedArchiveError: if it cannot be unpacked completely; names the first incomplete line.
     """
     number = 0
     rest = b""
@@ -66,11 +65,11 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
             for line in lines:
                 number += 1
                 yield number, line[:-1] if line.endswith(b"\r") else line
-            if len(rest) > _LONGEST_LINE:
+            if len(rest) > _MAX_LINE:
                 raise UserError(
-                    f"a line is longer than {_LONGEST_LINE >> 20} MiB: this is not a text of sentences",
+                    f"a line is longer than {_MAX_LINE >> 20} MiB: this is not a text",
                     where=f"{path}:{number + 1}",
-                    hint="Give a UTF-8 text with one sentence a line.",
+                    hint="Give a UTF-8 text with one sentence per line.",
                 )
     except DamagedArchiveError as error:
         raise DamagedArchiveError(error.what, where=f"{path}:{number + 1}", hint=error.hint) from error
@@ -79,11 +78,11 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
 
 
 def read_blocks(path: str | Path) -> Iterator[bytes]:
-    """Yield the bytes of a file, unpacked, in blocks of no fixed size.
+    """Yield the unpacked bytes of a file in blocks of varying size.
 
     Raises:
         UserError: if the file is missing, a folder, a pipe or unreadable.
-        DamagedArchive: if it cannot be unpacked to its end.
+        DamagedArchiveError: if it cannot be unpacked completely.
     """
     blocks = _raw_blocks(path)
     first = next(blocks, b"")
@@ -91,9 +90,9 @@ def read_blocks(path: str | Path) -> Iterator[bytes]:
     named = Path(path).suffix.lower()
     if named in _MAGIC_OF_SUFFIX and magic is None:
         raise DamagedArchiveError(
-            f"the name ends in {named}, but the content is not packed that way",
+            f"the name ends in {named}, but the content is not compressed that way",
             where=str(path),
-            hint="Fetch or pack the file again, or take the ending off its name.",
+            hint="Download or compress the file again, or remove the suffix from its name.",
         )
     if magic is None:
         yield first
@@ -103,7 +102,7 @@ def read_blocks(path: str | Path) -> Iterator[bytes]:
 
 
 def format_suffix(path: str | Path) -> str:
-    """Get a file's suffix in lower case, such as `.tsv`, ignoring `.gz`, `.xz` and `.zst`."""
+    """The suffix that tells a file's format, in lower case and without `.gz`, `.xz` or `.zst`: `.tsv`."""
     name = Path(path)
     if name.suffix.lower() in _MAGIC_OF_SUFFIX:
         name = name.with_suffix("")
@@ -114,12 +113,12 @@ def _raw_blocks(path: str | Path) -> Iterator[bytes]:
     try:
         mode = Path(path).stat().st_mode
         if stat.S_ISDIR(mode):
-            raise UserError(f"{path} is a folder, a file was expected", where=str(path), hint="Name the files in it.")
+            raise UserError(f"{path} is a folder, expected a file", where=str(path), hint="Name the files in it.")
         if not stat.S_ISREG(mode):
             raise UserError(
-                f"{path} is a pipe or a device: the text is read several times, so it must be a file",
+                f"{path} is a pipe or a device, expected a file: the text is read several times",
                 where=str(path),
-                hint="Write it to a file first; .gz, .xz and .zst files are read as they are.",
+                hint="Write it to a file first; .gz, .xz and .zst files are read directly.",
             )
         with Path(path).open("rb") as file:
             while block := file.read(_READ_BYTES):
@@ -143,7 +142,7 @@ def _unpacked(path: str | Path, magic: bytes, first: bytes, blocks: Iterator[byt
     try:
         for block in _small(first, blocks):
             while block:
-                if unpacker.eof:  # a file may hold several members, one after another, and zeros to fill it up
+                if unpacker.eof:  # a file may have several members one after another, and zeros as padding
                     block = block.lstrip(b"\0")
                     unpacker = start[magic]() if block else unpacker
                 if block:
@@ -151,16 +150,16 @@ def _unpacked(path: str | Path, magic: bytes, first: bytes, blocks: Iterator[byt
                     block = unpacker.unused_data if unpacker.eof else b""
     except (zlib.error, lzma.LZMAError, zstandard.ZstdError) as error:
         raise DamagedArchiveError(
-            f"damaged archive: {error}", where=str(path), hint="Fetch or pack the file again."
+            f"damaged archive: {error}", where=str(path), hint="Download or compress the file again."
         ) from error
     if not unpacker.eof:
         raise DamagedArchiveError(
-            "the archive ends before its content does", where=str(path), hint="Fetch or pack the file again."
+            "the compressed file is truncated", where=str(path), hint="Download or compress the file again."
         )
 
 
 def _small(first: bytes, blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Cut blocks small: a packed byte may unpack to a thousand, and all that a call unpacks is in memory at once."""
+    """Split blocks: one byte may unpack to a thousand, and everything unpacked by one call is in memory at once."""
     size = 1 << 14
     for block in chain([first], blocks):
         for start in range(0, len(block), size):
@@ -168,24 +167,24 @@ def _small(first: bytes, blocks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def reject_utf16(path: str | Path, block: bytes) -> None:
-    """Say so if a file's first block is UTF-16.
+    """Reject a file whose first block is UTF-16.
 
     Raises:
         UserError: with the command that converts it.
     """
     begun = block[:_BEGINNING]
-    # Without a mark, too: of letters below 256 every other byte is 0. A byte or two of 0 say nothing yet.
+    # Also without a byte order mark: every other byte of letters below 256 is 0. One or two zeros prove nothing.
     halves = begun[::2].count(0), begun[1::2].count(0)
     if block.startswith(_UTF16_MARKS) or (max(halves) > max(2, len(begun) / 8) and len(begun) / 8 > 8 * min(halves)):
         raise UserError(
-            f"{path} is UTF-16, UTF-8 was expected",
+            f"{path} is UTF-16, expected UTF-8",
             where=f"{path}:1",
-            hint=f"Convert it: iconv -f UTF-16 -t UTF-8 {path} > {Path(path).stem}.utf8{Path(path).suffix}",
+            hint=f"Convert it with `iconv -f UTF-16 -t UTF-8 {path} > {Path(path).stem}.utf8{Path(path).suffix}`.",
         )
 
 
 def guess_encoding(line: bytes) -> str:
-    """Guess the encoding of a line that is not UTF-8, for a hint: Chinese by frequent characters, else Latin."""
+    """Guess the encoding of a line that is not UTF-8, for a hint: Chinese by frequent characters, else Latin-1."""
     found = {name: sum(line.decode(name, "ignore").count(sign) for sign in _FREQUENT) for name in ("GB18030", "BIG5")}
     best = max(found, key=lambda name: found[name])
     return best if found[best] else "LATIN1"

@@ -1,7 +1,7 @@
-"""A sentence's words as a statistician counts them: no vocabulary, no training, the same for every language.
+"""Split sentences into words without a vocabulary or training, in the same way for every language.
 
-Scripts that put no spaces between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese, …) come apart into single
-characters; everything else into runs of letters, runs of digits, and single marks of punctuation.
+Text in scripts without spaces between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese, …) is split into single
+characters; other text into runs of letters, runs of digits, and single punctuation marks.
 """
 
 import re
@@ -10,7 +10,7 @@ from functools import cache
 
 __all__ = ["UNSPACED", "is_unspaced", "split_words"]
 
-# Blocks whose scripts put no spaces between words, for use inside a character class; Unicode 16, chapters 16 to 18.
+# Blocks of scripts without spaces between words, for use inside a character class; Unicode 16, chapters 16 to 18.
 UNSPACED = (
     "\u0e00-\u0eff"  # Thai, Lao
     "\u1000-\u109f\uaa60-\uaa7f\ua9e0-\ua9ff"  # Myanmar
@@ -24,20 +24,20 @@ UNSPACED = (
     "\ua980-\ua9df\u1b00-\u1b7f"  # Javanese, Balinese
     "\uaa80-\uaadf"  # Tai Viet
 )
-_JOINERS = "\u200c\u200d"  # stand inside words of Persian and Hindi, and inside emoji
+_JOINERS = "\u200c\u200d"  # occur inside words of Persian and Hindi, and inside emoji
 
 
 def split_words(text: str) -> list[str]:
-    """Split `text` into words; joined again, they are the text without its white space.
+    """Split `text` into words; joined, they are the text without its white space.
 
-    A combining mark stays with what it marks; digits are taken as they are in any script. Nothing is dropped but white
-    space, nothing is changed: upper and lower case, apostrophes and full-width forms are the caller's business.
+    A combining mark stays with its base character, and digits of any script count as digits. Only white space is
+    dropped and nothing is changed: case, apostrophes and full-width forms are left to the caller.
     """
     return _pattern().findall(text)
 
 
 def is_unspaced(word: str) -> bool:
-    """Say whether `word` begins with a character of a script that puts no spaces between words."""
+    """Whether `word` begins with a character of a script without spaces between words."""
     return _unspaced().match(word) is not None
 
 
@@ -58,7 +58,7 @@ def _pattern() -> re.Pattern[str]:
 
 
 def _marks() -> str:
-    """Return all combining marks, as the inside of a character class: `re` does not know them."""
+    """All combining marks, for use inside a character class: `re` has no class for them."""
     is_mark = [unicodedata.category(chr(code))[0] == "M" for code in range(0x20000)] + [False]
     ranges, start = [], None
     for code, mark in enumerate(is_mark):

@@ -1,0 +1,1 @@
+"""How inner loops are compiled: Numba kernels, SIMD instructions, and barriers between threads."""

@@ -1,7 +1,8 @@
-"""Threads that wait for each other within a kernel: what lies between two meetings is too short for a lock of Python's.
+"""Barriers between threads inside a kernel, where the work between two barriers is too short for Python's locks.
 
-A meeting is two numbers, how many have come and how many meetings there were. The last to come sets the first to zero
-and counts the second up; the others look at it until it has changed, and offer their core to others in between.
+A barrier is two counters: threads that have arrived, and the generation, which counts completed barriers. The last
+thread to arrive resets the first and increments the second; the others spin until the generation changes, and yield
+their core from time to time.
 """
 
 import os
@@ -18,19 +19,19 @@ from pellucid.kernels.simd import Builder, Int64, instruction
 
 __all__ = ["create_barrier", "wait_at_barrier"]
 
-_CACHE_LINE = 16  # numbers between the two, so that they lie on cache lines of their own
-_SPINS = 200  # before a core is offered
+_CACHE_LINE = 16  # numbers between the two counters, which puts them on separate cache lines
+_SPINS = 200  # before a thread yields its core
 _YIELD = "SwitchToThread" if os.name == "nt" else "sched_yield"
 
 
 def create_barrier() -> NDArray[numpy.int64]:
-    """Create a barrier, to be shared by all threads."""
+    """Create a barrier; pass the same one to all threads."""
     return numpy.zeros(2 * _CACHE_LINE, numpy.int64)
 
 
 @instruction
 def _fetch_add(typing_context: Any, address: Any, number: Any) -> Any:
-    """Add to a number that other threads add to, too, and return what it was."""
+    """Add to a shared number atomically, and return its old value."""
 
     def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
         place = builder.inttoptr(arguments[0], Int64.as_pointer())
@@ -41,7 +42,7 @@ def _fetch_add(typing_context: Any, address: Any, number: Any) -> Any:
 
 @instruction
 def _load(typing_context: Any, address: Any) -> Any:
-    """Return a number that another thread may have written, and see all that it wrote before."""
+    """Load a shared number, with acquire ordering: everything written before it was stored is visible."""
 
     def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
         return builder.load_atomic(builder.inttoptr(arguments[0], Int64.as_pointer()), "acquire", 8)
@@ -51,7 +52,7 @@ def _load(typing_context: Any, address: Any) -> Any:
 
 @instruction
 def _yield_thread(typing_context: Any) -> Any:
-    """Let another thread run, if one waits."""
+    """Let another waiting thread run."""
 
     def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
         kind = ir.FunctionType(ir.IntType(32), [])
@@ -63,7 +64,7 @@ def _yield_thread(typing_context: Any) -> Any:
 
 @kernel
 def wait_at_barrier(barrier: Any, threads: Any) -> None:
-    """Return when as many threads have come; what each wrote before, all see after."""
+    """Wait until all threads have arrived; each then sees everything that the others wrote before."""
     if threads == 1:
         return
     arrived, generation = barrier.ctypes.data, barrier.ctypes.data + 8 * _CACHE_LINE

@@ -1,4 +1,4 @@
-"""How inner loops are compiled: by Numba, to machine code that is kept on disk where the disk allows it."""
+"""Compile inner loops with Numba to machine code that is cached on disk where possible."""
 
 import hashlib
 from collections.abc import Callable
@@ -13,20 +13,20 @@ __all__ = ["kernel", "kernel_using"]
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
-# Numbers are finite here, and a*b+c may be rounded once; sums keep the order in which they are written.
+# Numbers are finite, and a*b+c may be rounded once; sums keep their written order.
 _FLOATS = {"nnan", "ninf", "nsz", "contract"}
 
 
 def kernel(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Compile `function` at its first call, or fetch its machine code from the cache of an earlier process.
+    """Compile `function` at its first call, or load its machine code from the cache of an earlier process.
 
-    The cache lies in the first place that can be written: `NUMBA_CACHE_DIR`, `__pycache__` beside the file, the
-    user's cache folder. Where none can be (a read-only installation run by a user without a home), Numba would refuse
-    the function; here it is compiled anew in every process.
+    The cache is the first writable folder of `NUMBA_CACHE_DIR`, `__pycache__` next to the file, and the user's cache
+    folder. If none is writable (a read-only installation run by a user without a home), Numba would reject the
+    function; here it is compiled again in every process.
 
-    The cache notices an edited file by its content, but not an edited callee or constant in another file: whatever a
-    kernel calls or reads from its module stands in its own file, or it is made by `kernel_using`. A division by zero
-    gives inf or NaN, no exception; indices are not checked.
+    The cache detects changes of the kernel's own file, but not of functions or constants in other files: keep what a
+    kernel calls or reads in its own file, or use `kernel_using`. Division by zero gives inf or NaN instead of an
+    exception; indices are not checked.
     """
     try:
         return njit(cache=True, nogil=True, error_model="numpy", fastmath=_FLOATS)(function)
@@ -35,10 +35,10 @@ def kernel(function: Callable[Parameters, Result]) -> Callable[Parameters, Resul
 
 
 def kernel_using(*modules: ModuleType) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
-    """Return a decorator like `kernel`, for what calls kernels or instructions of other modules.
+    """Create a decorator like `kernel` for kernels that call kernels or instructions of other modules.
 
-    The cache goes by a function's name, so that gets a sum of the modules' content behind it: once one of their files
-    is edited, the machine code is looked for under another name.
+    The cache is keyed by the function's name, so a hash of the modules' content is appended to it: when one of their
+    files changes, the kernel is compiled again.
     """
     content = hashlib.sha256()
     for module in modules:

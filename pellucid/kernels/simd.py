@@ -1,10 +1,10 @@
-"""Sixteen numbers at a time: instructions for Numba's kernels, written out as LLVM's.
+"""SIMD on sixteen lanes: instructions for Numba kernels, emitted as LLVM instructions.
 
-Left alone, a compiler does not find the fast form of a Word2Vec update or of a matrix's product with a vector, in which
-sums of many products stay in registers and each row of numbers is read once. Here its words are spelt out, for rows of
-`float32` that begin on a multiple of 64 bytes and whose length is a multiple of 16: loading and storing, sums over
-lanes, the exponential, the sigmoid. `word2vec/updates.py` and `generation/compiled/` say with them what is computed.
-LLVM splits vectors of 16 into what the processor has (two of 8 with AVX2, four of 4 with NEON).
+Compilers do not find the fast form of a Word2Vec update or of a matrix-vector product, in which many sums of products
+stay in registers and each row is read once. This module provides its building blocks for rows of `float32` that are
+aligned to 64 bytes and padded to a multiple of 16: loads and stores, sums over lanes, the exponential, the sigmoid.
+`word_vectors/updates.py` and `generation/compiled/` compose them. LLVM splits vectors of 16 into what the processor has
+(two of 8 with AVX2, four of 4 with NEON).
 """
 
 import math
@@ -50,8 +50,8 @@ __all__ = [
 ]
 
 LANES = 16
-ROW_BYTES = 4 * LANES  # a row is a multiple of this
-_UNROLLED = 8  # chunks up to which a loop along a row is written out, so that its vectors stay in registers
+ROW_BYTES = 4 * LANES  # the size of a row is a multiple of this
+_UNROLLED = 8  # loops over at most this many chunks are unrolled, so that their vectors stay in registers
 
 Float, Int32, Int64 = ir.FloatType(), ir.IntType(32), ir.IntType(64)
 Floats, Ints = ir.VectorType(Float, LANES), ir.VectorType(Int32, LANES)
@@ -67,7 +67,7 @@ _FURTHEST = 40.0  # a score beyond ±40·ln 2 = ±27.7 counts as that: its sigmo
 
 
 def aligned_zeros(*shape: int, dtype: Any = numpy.float32) -> NDArray[Any]:
-    """Return zeros that begin on a multiple of 64 bytes, the last axis filled up to a multiple of that."""
+    """Allocate zeros aligned to 64 bytes, with the last axis padded to a multiple of 64 bytes."""
     size = numpy.dtype(dtype).itemsize
     padded = (*shape[:-1], -(-max(1, shape[-1]) * size // ROW_BYTES) * ROW_BYTES // size)
     raw = numpy.zeros(math.prod(padded) * size + ROW_BYTES, numpy.uint8)
@@ -77,65 +77,65 @@ def aligned_zeros(*shape: int, dtype: Any = numpy.float32) -> NDArray[Any]:
 
 
 def instruction(emitter: Callable[..., Any]) -> Any:
-    """Make what emits instructions callable from kernels; what it is called with as constants are literals there."""
+    """Make an emitter of instructions callable from kernels; constant arguments are passed as literals."""
     return intrinsic(prefer_literal=True)(emitter)
 
 
 def constant(number: int) -> Value:
-    """Return an int64."""
+    """An int64 constant."""
     return ir.Constant(Int64, number)
 
 
 def constant_vector(number: float) -> Value:
-    """Return a vector of one number."""
+    """A constant vector with the same number in every lane."""
     return ir.Constant(Floats, [float(numpy.float32(number))] * LANES)
 
 
 def multiply_add(builder: Builder, a: Value, b: Value, c: Value) -> Value:
-    """Emit a · b + c, rounded once."""
+    """Emit a · b + c with a single rounding."""
     return _call(builder, "llvm.fma.v16f32", a, b, c)
 
 
 def load(builder: Builder, address: Value, offset: Value) -> Value:
-    """Emit a vector's reading from a multiple of 64."""
+    """Emit the load of a vector from an address aligned to 64 bytes."""
     return builder.load(pointer(builder, address, offset, Floats), align=64)
 
 
 def store(builder: Builder, vector: Value, address: Value, offset: Value) -> None:
-    """Emit a vector's writing to a multiple of 64."""
+    """Emit the store of a vector to an address aligned to 64 bytes."""
     builder.store(vector, pointer(builder, address, offset, Floats), align=64)
 
 
 def store_unaligned(builder: Builder, vector: Value, address: Value, offset: Value) -> None:
-    """Emit a vector's writing to a multiple of 4."""
+    """Emit the store of a vector to an address aligned to 4 bytes."""
     builder.store(vector, pointer(builder, address, offset, Floats), align=4)
 
 
 def load_address(builder: Builder, addresses: Value, index: Value) -> Value:
-    """Emit the reading of one of a list of addresses."""
+    """Emit the load of an element of a list of addresses."""
     return builder.load(pointer(builder, addresses, builder.mul(index, constant(8)), Int64))
 
 
 def load_broadcast(builder: Builder, address: Value, offset: Value) -> Value:
-    """Emit a vector of the one float at an address."""
+    """Emit the load of one float, broadcast to all lanes."""
     number = builder.load(pointer(builder, address, offset, Float))
     return broadcast(builder, number)
 
 
 def broadcast(builder: Builder, number: Value) -> Value:
-    """Emit a vector of one float."""
+    """Emit the broadcast of one float to all lanes."""
     nothing = ir.Constant(Floats, ir.Undefined)
     first = builder.insert_element(nothing, number, ir.Constant(Int32, 0))
     return _shuffle(builder, first, nothing, [0] * LANES)
 
 
 def broadcast_lane(builder: Builder, vector: Value, lane: int) -> Value:
-    """Emit a vector of one lane of another."""
+    """Emit the broadcast of one lane of a vector to all lanes."""
     return _shuffle(builder, vector, vector, [lane] * LANES)
 
 
 def for_each_chunk(builder: Builder, chunks: int | Value, body: Callable[[Value], None]) -> None:
-    """Emit `body(offset)` for each chunk of 16 numbers of a row; `chunks` may be known only when it runs."""
+    """Emit `body(offset)` for each chunk of 16 numbers of a row; `chunks` may be a runtime value."""
     if isinstance(chunks, int) and chunks <= _UNROLLED:
         for chunk in range(chunks):
             body(constant(chunk * ROW_BYTES))
@@ -165,7 +165,7 @@ def for_each(builder: Builder, count: Value, body: Callable[[Value], None]) -> N
 
 
 def allocate_row(builder: Builder, chunks: int) -> Callable[[Value], Value]:
-    """Emit a row of the kernel's own, in registers if it is short; return what gives a chunk's place, by offset."""
+    """Emit a local row, in registers if it is short; return a function from offset to the chunk's address."""
     places = cgutils.alloca_once(builder, ir.ArrayType(Floats, chunks))
     places.align = ROW_BYTES
 
@@ -178,7 +178,7 @@ def allocate_row(builder: Builder, chunks: int) -> Callable[[Value], Value]:
 
 
 def allocate_vectors(builder: Builder, count: int) -> list[Value]:
-    """Emit vectors that start at zero; LLVM keeps them in registers."""
+    """Emit vectors initialised to zero; LLVM keeps them in registers."""
     places = [cgutils.alloca_once(builder, Floats) for _ in range(count)]
     for place in places:
         builder.store(constant_vector(0), place)
@@ -186,7 +186,7 @@ def allocate_vectors(builder: Builder, count: int) -> list[Value]:
 
 
 def prefetch(builder: Builder, address: Value, offset: Value) -> None:
-    """Emit the wish for 64 bytes that will be read soon."""
+    """Emit a prefetch of 64 bytes."""
     byte = ir.IntType(8).as_pointer()
     kind = ir.FunctionType(ir.VoidType(), [byte, Int32, Int32, Int32])
     ask = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
@@ -214,7 +214,7 @@ def lane_sums(builder: Builder, vectors: Sequence[Value | None]) -> Value:
 
 
 def exp(builder: Builder, vector: Value) -> Value:
-    """Emit e^x; 0 from −87 down, about the smallest that a float holds, and no more than e^87."""
+    """Emit e^x; 0 below −87, about the smallest float, and at most e^87."""
     bounded = maximum(builder, minimum(builder, vector, constant_vector(_EXPONENT)), constant_vector(-_EXPONENT))
     value = _power_of_two(builder, builder.fmul(bounded, constant_vector(_LOG2_E)))
     return builder.select(builder.fcmp_ordered(">", vector, constant_vector(-_EXPONENT)), value, constant_vector(0))
@@ -228,12 +228,12 @@ def sigmoid(builder: Builder, scores: Value) -> Value:
 
 
 def maximum(builder: Builder, a: Value, b: Value) -> Value:
-    """Emit the larger of two numbers, lane by lane."""
+    """Emit the lane-wise maximum."""
     return _call(builder, "llvm.maxnum.v16f32", a, b)
 
 
 def minimum(builder: Builder, a: Value, b: Value) -> Value:
-    """Emit the smaller of two numbers, lane by lane."""
+    """Emit the lane-wise minimum."""
     return _call(builder, "llvm.minnum.v16f32", a, b)
 
 
@@ -243,7 +243,7 @@ def _call(builder: Builder, name: str, *arguments: Value) -> Value:
 
 
 def pointer(builder: Builder, address: Value, offset: Value, kind: ir.Type) -> Value:
-    """Emit a pointer to an address and so many bytes behind it."""
+    """Emit a pointer to an address plus an offset in bytes."""
     return builder.inttoptr(builder.add(address, offset), kind.as_pointer())
 
 
@@ -252,13 +252,13 @@ def _shuffle(builder: Builder, a: Value, b: Value, lanes: Sequence[int]) -> Valu
 
 
 def _quads(pattern: str) -> tuple[int, ...]:
-    """Return the lanes of a shuffle that does the same in each quarter: "a0 b0 …" are lanes of its two vectors' own."""
+    """The lanes of a shuffle that does the same in each quarter: "a0 b0 …" are lanes of the two vectors."""
     named = [(LANES if name[0] == "b" else 0) + int(name[1]) for name in pattern.split()]
     return tuple(4 * quarter + lane for quarter in range(4) for lane in named)
 
 
 def _quarters(pattern: str) -> tuple[int, ...]:
-    """Return the lanes of a shuffle that moves whole quarters: "a0 b0 …" are quarters of the two vectors."""
+    """The lanes of a shuffle that moves whole quarters: "a0 b0 …" are quarters of the two vectors."""
     named = [(LANES if name[0] == "b" else 0) + 4 * int(name[1]) for name in pattern.split()]
     return tuple(first + lane for first in named for lane in range(4))
 
@@ -272,7 +272,7 @@ _LEVELS = (
 
 
 def _power_of_two(builder: Builder, power: Value) -> Value:
-    """Emit 2^power = 2^n · 2^r, n whole and |r| ≤ ½, for powers within what a float can hold."""
+    """Emit 2^power = 2^n · 2^r with integer n and |r| ≤ ½, for powers in the range of a float."""
     whole = _call(builder, "llvm.rint.v16f32", power)
     rest = builder.fsub(power, whole)
     value = constant_vector(_POWER_OF_TWO[0])

@@ -1,6 +1,6 @@
-"""Named NumPy arrays in safetensors files: written without a copy, mapped in place when read.
+"""Named NumPy arrays in safetensors files: written without a copy, memory-mapped when read.
 
-PyTorch is not needed, and a file of any size opens in no time: its numbers are read when they are looked at.
+PyTorch is not needed, and a file of any size opens instantly: its numbers are read on access.
 """
 
 import json
@@ -15,7 +15,7 @@ import numpy
 from numpy.typing import NDArray
 
 from pellucid.errors import UserError
-from pellucid.storage.files import atomic_file
+from pellucid.storage.files import CHECK_PERMISSIONS, atomic_file
 
 __all__ = ["map_arrays", "write_arrays"]
 
@@ -29,25 +29,25 @@ _DTYPES: dict[str, numpy.dtype[Any]] = {
     "U8": numpy.dtype("u1"),
 }
 _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
-_ALIGNMENT = 64  # bytes; the head is filled up with spaces, so that the first array begins on a cache line
-_LONGEST_HEAD = 100_000_000  # bytes; what the safetensors library itself accepts
+_ALIGNMENT = 64  # bytes; the header is padded with spaces, so that the first array begins on a cache line
+_MAX_HEADER = 100_000_000  # bytes; the limit of the safetensors library
 _BLOCK = 1 << 24  # bytes written at once
 
 
 def write_arrays(path: str | Path, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write `arrays` to `path`, whole or not at all; the largest items come first, so that all of them are aligned.
+    """Write `arrays` to `path` atomically; the largest items come first, so that all of them are aligned.
 
     Raises:
-        UserError: if the disk is full or the file cannot be written; what stood there before stays.
+        UserError: if the disk is full or the file cannot be written; an existing file is left unchanged.
     """
-    order = sorted(arrays, key=lambda name: -arrays[name].itemsize)  # stable: equals stay as they are given
+    order = sorted(arrays, key=lambda name: -arrays[name].itemsize)  # stable: equals keep their order
     little = {name: numpy.asarray(arrays[name], arrays[name].dtype.newbyteorder("<"), order="C") for name in order}
-    head: dict[str, Any] = {}
+    header: dict[str, Any] = {}
     end = 0
     for name, array in little.items():
         start, end = end, end + array.nbytes
-        head[name] = {"dtype": _NAMES[array.dtype], "shape": list(array.shape), "data_offsets": [start, end]}
-    text = json.dumps(head, separators=(",", ":")).encode("utf-8")
+        header[name] = {"dtype": _NAMES[array.dtype], "shape": list(array.shape), "data_offsets": [start, end]}
+    text = json.dumps(header, separators=(",", ":")).encode("utf-8")
     text += b" " * (-(8 + len(text)) % _ALIGNMENT)
     with atomic_file(path) as file:
         file.write(len(text).to_bytes(8, "little") + text)
@@ -58,10 +58,10 @@ def write_arrays(path: str | Path, arrays: Mapping[str, NDArray[Any]]) -> None:
 
 
 def map_arrays(path: str | Path) -> dict[str, NDArray[Any]]:
-    """Map the arrays of the file at `path` into memory, read-only.
+    """Memory-map the arrays of the file at `path`, read-only.
 
     Raises:
-        UserError: if the file is missing, cut off, no safetensors file, or holds types other than plain numbers.
+        UserError: if the file is missing, truncated, not a safetensors file, or has types other than plain numbers.
     """
     path = Path(path)
     try:
@@ -69,24 +69,22 @@ def map_arrays(path: str | Path) -> dict[str, NDArray[Any]]:
             size = os.fstat(file.fileno()).st_size
             whole = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
     except FileNotFoundError as error:
-        raise UserError(f"{path.name} is missing from {path.parent}", where=str(path), hint=_AGAIN) from error
+        raise UserError(f"{path.name} is missing from {path.parent}", where=str(path), hint=_COPY_AGAIN) from error
     except OSError as error:
-        raise UserError(
-            f"cannot read {path}: {error.strerror}", where=str(path), hint="Check the permissions of the file."
-        ) from error
+        raise UserError(f"cannot read {path}: {error.strerror}", where=str(path), hint=CHECK_PERMISSIONS) from error
     try:
         return _arrays(whole, size)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise UserError(f"{path.name} is damaged: {error}", where=str(path), hint=_AGAIN) from error
+        raise UserError(f"{path.name} is damaged: {error}", where=str(path), hint=_COPY_AGAIN) from error
 
 
-_AGAIN = "Copy the folder again from where it is whole, or make it again."
+_COPY_AGAIN = "Copy the folder again from an intact copy, or create it again."
 
 
 def _arrays(whole: mmap.mmap | bytes, size: int) -> dict[str, NDArray[Any]]:
     length = int.from_bytes(whole[:8], "little")
-    if size < 8 or length > min(size - 8, _LONGEST_HEAD):
-        raise ValueError("it ends within its head")
+    if size < 8 or length > min(size - 8, _MAX_HEADER):
+        raise ValueError("it ends within its header")
     arrays, reached = {}, 0
     fields: dict[str, Any] = json.loads(whole[8 : 8 + length])
     fields.pop("__metadata__", None)
@@ -94,11 +92,11 @@ def _arrays(whole: mmap.mmap | bytes, size: int) -> dict[str, NDArray[Any]]:
         dtype, shape = _DTYPES[about["dtype"]], tuple(about["shape"])
         start, end = about["data_offsets"]
         if start != reached or min(shape, default=0) < 0 or end - start != math.prod(shape) * dtype.itemsize:
-            raise ValueError(f"the array {name} does not fill its place")
+            raise ValueError(f"the array {name} does not fill its range")
         if 8 + length + end > size:
             raise ValueError(f"it ends within the array {name}")
         flat = numpy.frombuffer(whole, dtype, math.prod(shape), 8 + length + start)
         arrays[name], reached = flat.reshape(shape), end
     if 8 + length + reached != size:
-        raise ValueError("there is something behind its last array")
+        raise ValueError("there is data after its last array")
     return arrays

@@ -1,12 +1,12 @@
-"""Where training can go on after a stop, a kill or a power cut.
+"""Checkpoints: training resumes from them after a stop, a kill or a power failure.
 
     MODEL/checkpoints/step-00000123/
         model.safetensors       weights, and any averages of them
-        optimizer.safetensors   what the optimizer remembers, and the generators' states
-        state.json              counters and small numbers; `files` has the size of the other two
+        optimizer.safetensors   states of the optimizer and the random generators
+        state.json              counters and small numbers; `files` has the sizes of the other two
 
-A checkpoint is written beside its place, forced to the disk and renamed: one that stands there is whole. Should a disk
-break that promise, the sizes in state.json tell, and the checkpoint is passed over.
+A checkpoint is written to a temporary folder, flushed to the disk and renamed, so that an existing one is complete.
+Should a disk break that promise, the sizes in state.json show it and the checkpoint is skipped.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _TENSORS = ("model.safetensors", "optimizer.safetensors")
 
 
 class Checkpoint(NamedTuple):
-    """All that a run needs to go on after step `step`."""
+    """Everything that a run needs to continue after step `step`."""
 
     step: int
     model: dict[str, Tensor]
@@ -50,10 +50,10 @@ class Checkpoint(NamedTuple):
 
 
 def write_checkpoint(model_folder: str | Path, checkpoint: Checkpoint) -> Path:
-    """Write `checkpoint`, whole or not at all, in place of one of the same step, and return its folder.
+    """Write `checkpoint` atomically, replacing one of the same step, and return its folder.
 
     Raises:
-        UserError: if the disk is full or refuses; the checkpoints before it stay.
+        UserError: if it cannot be written; earlier checkpoints are left unchanged.
     """
     folder = Path(model_folder) / "checkpoints" / f"step-{checkpoint.step:08d}"
     with atomic_folder(folder, replace=True) as temporary:
@@ -71,13 +71,13 @@ def read_checkpoint(folder: str | Path, device: str = "cpu") -> Checkpoint:
         UserError: if a file is missing or damaged.
     """
     folder = Path(folder)
-    hint = f"Remove {folder} and go on from the one before it with `--resume`."
+    hint = f"Remove {folder} and continue from the previous checkpoint with `--resume`."
     content = read_json(folder / "state.json")
     try:
         step, state = int(content["step"]), dict(content["state"])
     except (KeyError, TypeError, ValueError) as error:
         raise UserError(
-            "a checkpoint's state.json is damaged",
+            "state.json of a checkpoint is damaged",
             where=str(folder / "state.json"),
             hint=hint,
         ) from error
@@ -89,46 +89,46 @@ def read_checkpoint(folder: str | Path, device: str = "cpu") -> Checkpoint:
 
 
 def list_checkpoints(model_folder: str | Path) -> list[Path]:
-    """Return the folders of the whole checkpoints, oldest first."""
-    return [folder for folder in _folders(Path(model_folder)) if _is_whole(folder)]
+    """List the folders of the complete checkpoints, oldest first."""
+    return [folder for folder in _folders(Path(model_folder)) if _is_complete(folder)]
 
 
 def latest_checkpoint(model_folder: str | Path) -> Path | None:
-    """Return the folder of the newest whole checkpoint, None if there is none; half-written ones are passed over."""
-    return next((folder for folder in reversed(_folders(Path(model_folder))) if _is_whole(folder)), None)
+    """Find the folder of the newest complete checkpoint, or None."""
+    return next((folder for folder in reversed(_folders(Path(model_folder))) if _is_complete(folder)), None)
 
 
 def checkpoint_step(folder: str | Path) -> int:
-    """Return the step after which the checkpoint in `folder` was written."""
+    """The step after which the checkpoint in `folder` was written."""
     match = _NAME.fullmatch(Path(folder).name)
     assert match, folder
     return int(match[1])
 
 
 def prune_checkpoints(model_folder: str | Path, keep: int, best: int | None = None) -> list[int]:
-    """Remove all checkpoints but the newest `keep` and the one of step `best`; return the steps removed.
+    """Remove all checkpoints except the newest `keep` and the one of step `best`; return the steps removed.
 
-    At least the newest stays. Damaged ones go, whatever their step.
+    At least the newest is kept. Damaged ones are removed, whatever their step.
     """
     whole = [checkpoint_step(folder) for folder in list_checkpoints(model_folder)]
     kept = {*whole[-max(keep, 1) :], best}
     gone = [folder for folder in _folders(Path(model_folder)) if checkpoint_step(folder) not in kept]
     for folder in gone:
-        # Without state.json it is no checkpoint: a kill in the middle of the removal leaves nothing that misleads.
+        # Without state.json it is not a checkpoint: a kill during the removal leaves nothing misleading.
         (folder / "state.json").unlink(missing_ok=True)
         shutil.rmtree(folder, ignore_errors=True)
     return [checkpoint_step(folder) for folder in gone]
 
 
 def remove_checkpoints(model_folder: str | Path) -> None:
-    """Remove all checkpoints, as before another run takes the place of theirs."""
+    """Remove all checkpoints, as before another run replaces this one."""
     for folder in _folders(Path(model_folder)):
         (folder / "state.json").unlink(missing_ok=True)
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def remove_incomplete_checkpoints(model_folder: str | Path) -> list[str]:
-    """Remove what a killed run left half-written among the checkpoints, and return the names."""
+    """Remove incomplete checkpoints left by a killed run, and return their names."""
     return remove_temporary_files(Path(model_folder) / "checkpoints")
 
 
@@ -138,7 +138,7 @@ def _folders(model_folder: Path) -> list[Path]:
     return sorted(found, key=checkpoint_step)
 
 
-def _is_whole(folder: Path) -> bool:
+def _is_complete(folder: Path) -> bool:
     try:
         sizes = read_json(folder / "state.json")["files"]
         return all((folder / name).stat().st_size == sizes[name] for name in _TENSORS)

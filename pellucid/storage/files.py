@@ -1,7 +1,7 @@
-"""Files and folders that appear whole or not at all.
+"""Write files and folders atomically.
 
-Whatever Pellucid leaves on a disk is written beside its place, forced to the disk, and then renamed into it: a crash, a
-kill or a full disk leaves what stood there before.
+Everything Pellucid writes goes to a temporary name in the same folder, is flushed to the disk, and is then renamed: a
+crash, a kill or a full disk leaves the previous content unchanged.
 """
 
 import errno
@@ -17,6 +17,7 @@ from typing import BinaryIO
 from pellucid.errors import UserError
 
 __all__ = [
+    "CHECK_PERMISSIONS",
     "DiskFullError",
     "atomic_file",
     "atomic_folder",
@@ -27,28 +28,29 @@ __all__ = [
     "write_text",
 ]
 
+CHECK_PERMISSIONS = "Check the permissions of the file and its folder."
 _TEMPORARY = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.(?P<ending>new|old)")
 _DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class DiskFullError(UserError):
-    """There is no room for a file."""
+    """The disk is full."""
 
 
 def write_text(path: str | Path, text: str) -> None:
-    r"""Write `text` to `path` in UTF-8, line ends as they are, whole or not at all.
+    """Write `text` to `path` in UTF-8 atomically, with line ends unchanged.
 
     Raises:
-        UserError: where the file cannot be written; what stood there before stays.
+        UserError: if the file cannot be written; an existing file is left unchanged.
     """
     write_bytes(path, text.encode("utf-8"))
 
 
 def write_bytes(path: str | Path, data: bytes) -> None:
-    """Write `data` to `path`, whole or not at all.
+    """Write `data` to `path` atomically.
 
     Raises:
-        UserError: where the file cannot be written; what stood there before stays.
+        UserError: if the file cannot be written; an existing file is left unchanged.
     """
     with atomic_file(path) as file:
         file.write(data)
@@ -56,12 +58,12 @@ def write_bytes(path: str | Path, data: bytes) -> None:
 
 @contextmanager
 def atomic_file(path: str | Path) -> Iterator[BinaryIO]:
-    """Open a file for writing bytes that takes the place of `path` at the end of the block, and only if that ends well.
+    """Open a file for writing bytes that replaces `path` when the block ends without an error.
 
-    A link is followed; a pipe or a device is written directly.
+    Links are followed; pipes and devices are written directly.
 
     Raises:
-        UserError: where the file cannot be written; what stood there before stays.
+        UserError: if the file cannot be written; an existing file is left unchanged.
     """
     target = Path(path).resolve()
     if target.exists() and not target.is_file() and not target.is_dir():
@@ -74,12 +76,12 @@ def atomic_file(path: str | Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def atomic_path(path: str | Path) -> Iterator[Path]:
-    """Yield the path of an empty file that takes the place of `path` at the end of the block, if that ends well.
+    """Yield the path of an empty file that replaces `path` when the block ends without an error.
 
-    For libraries that write files by name; they may also replace the file they are given.
+    For libraries that write files by name; they may also replace the file given to them.
 
     Raises:
-        UserError: where the file cannot be written; what stood there before stays.
+        UserError: if the file cannot be written; an existing file is left unchanged.
     """
     target = Path(path).resolve()
     temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(6)}.new")
@@ -99,14 +101,14 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def atomic_folder(path: str | Path, replace: bool = False) -> Iterator[Path]:
-    """Yield an empty folder that becomes `path` at the end of the block, and only if that ends well.
+    """Yield an empty folder that becomes `path` when the block ends without an error.
 
     Args:
-        path: where the folder shall be; folders above it are made.
-        replace: whether a folder that stands there may be replaced; it is removed after the new one is whole.
+        path: the path of the new folder; its parents are created.
+        replace: whether an existing folder may be replaced; it is removed once the new one is complete.
 
     Raises:
-        UserError: if something stands at `path` and may not be replaced, or the disk refuses.
+        UserError: if `path` exists and may not be replaced, or cannot be written.
     """
     target = Path(path).resolve()
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.new")
@@ -126,10 +128,9 @@ def atomic_folder(path: str | Path, replace: bool = False) -> Iterator[Path]:
 
 
 def remove_temporary_files(folder: str | Path) -> list[str]:
-    """Remove what killed runs left half-written in `folder`, and return the names.
+    """Remove temporary files that killed runs left in `folder`, and return their names.
 
-    A folder that was moved aside, and whose replacement never came into its place, is put back. Only for folders that
-    one process writes to at a time.
+    A folder that was moved aside and never replaced is moved back. Only one process may write to the folder meanwhile.
     """
     folder = Path(folder)
     leftovers = [match for name in _names(folder) if (match := _TEMPORARY.fullmatch(name))]
@@ -149,9 +150,9 @@ def _names(folder: Path) -> list[str]:
 
 
 def write_error(path: str | Path, error: OSError) -> UserError:
-    """Make the user error for a failed write of `path`.
+    """Create the error for the user when writing `path` failed with `error`.
 
-    A file in a folder that is still being made is named as it will be called: the user never sees that folder.
+    A file in a temporary folder is named by its final path, since the user never sees the temporary one.
     """
     path = Path(path)
     parts = [match["name"] if (match := _TEMPORARY.fullmatch(part)) else part for part in path.parts]
@@ -160,19 +161,19 @@ def write_error(path: str | Path, error: OSError) -> UserError:
         return DiskFullError(
             f"the disk is full: cannot write {path}",
             where=str(path),
-            hint="Make room and run the same command again; what stood there before is untouched.",
+            hint="Free some space and run the same command again; existing files are unchanged.",
         )
     reason = error.strerror or str(error) or type(error).__name__
     return UserError(
         f"cannot write {path}: {reason[:1].lower()}{reason[1:]}",
         where=str(path),
-        hint="Check that the folder exists and that you may write there, or name another place.",
+        hint="Check that the folder exists and is writable, or use another path.",
     )
 
 
 @contextmanager
 def _explain_errors(path: str | Path, target: Path, temporary: Path) -> Iterator[None]:
-    """Turn what the disk says about `path` into a UserError; an error of the block about another file goes through."""
+    """Turn an OSError about `path` into a UserError; errors about other files pass through."""
     try:
         yield
     except BrokenPipeError:
@@ -204,7 +205,7 @@ def _move_into_place(temporary: Path, target: Path) -> None:
 
 
 def _fsync_all(folder: Path) -> None:
-    """Force every file and folder below `folder` to the disk, the deepest first."""
+    """Flush every file and folder below `folder` to the disk, the deepest first."""
     for where, _, names in os.walk(folder, topdown=False):
         for name in names:
             with open(os.path.join(where, name), "rb+") as file:
@@ -213,8 +214,8 @@ def _fsync_all(folder: Path) -> None:
 
 
 def _fsync(folder: Path) -> None:
-    """Force the names in `folder` to the disk: without it a rename may be lost when the power fails."""
-    if os.name == "nt":  # there a folder cannot be opened, and a rename is written through
+    """Flush the names in `folder` to the disk: otherwise a rename may be lost in a power failure."""
+    if os.name == "nt":  # folders cannot be opened there, and renames are written through
         return
     handle = os.open(folder, os.O_RDONLY)
     try:

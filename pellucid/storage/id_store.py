@@ -1,6 +1,6 @@
-"""Sequences of ids on a disk, read in place: a corpus larger than memory, opened in no time.
+"""Sequences of ids on disk, memory-mapped: a corpus larger than memory that opens instantly.
 
-Two files: `NAME` holds all ids one after another (int32, little-endian), `NAME.ends` where each sequence ends (int64).
+Two files: `NAME` has all ids one after another (int32, little-endian), `NAME.ends` the end of each sequence (int64).
 Both are plain arrays that any tool can read; sequence i is `ids[ends[i - 1]:ends[i]]`.
 """
 
@@ -26,15 +26,15 @@ _IDS: numpy.dtype[numpy.int32] = numpy.dtype("<i4")
 _ENDS: numpy.dtype[numpy.int64] = numpy.dtype("<i8")
 Integer = TypeVar("Integer", numpy.int32, numpy.int64)
 
-_AGAIN = "Copy it again from where it is whole, or make it anew from the text."
-_BUFFER = 1 << 20  # ids kept before they are written, 4 MiB
+_COPY_AGAIN = "Copy it again from an intact copy, or create it again from the text."
+_BUFFER = 1 << 20  # ids buffered before they are written, 4 MiB
 
 
 class IdStore(Sequence[NDArray[numpy.int32]]):
     """Memory-mapped sequences of ids; `store[i]` is a read-only int32 array of length `store.lengths[i]`.
 
     Raises:
-        UserError: if the files are missing, or do not belong together (a writer was killed before it closed them).
+        UserError: if the files are missing or do not match (a writer was killed before it closed them).
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -44,9 +44,9 @@ class IdStore(Sequence[NDArray[numpy.int32]]):
         expected = int(self._ends[-1]) if len(self._ends) else 0
         if expected != len(self._ids):
             raise UserError(
-                f"an id store is damaged: expected {expected} ids, found {len(self._ids)}",
+                f"id store is damaged: expected {expected} ids, found {len(self._ids)}",
                 where=str(self.path),
-                hint=_AGAIN,
+                hint=_COPY_AGAIN,
             )
 
     def __len__(self) -> int:
@@ -57,7 +57,7 @@ class IdStore(Sequence[NDArray[numpy.int32]]):
     @overload
     def __getitem__(self, index: slice) -> list[NDArray[numpy.int32]]: ...
     def __getitem__(self, index: int | slice) -> NDArray[numpy.int32] | list[NDArray[numpy.int32]]:
-        """Return sequence `index`, or a list of them for a slice."""
+        """Sequence `index`, or a list of sequences for a slice."""
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         if index < 0:
@@ -75,11 +75,11 @@ class IdStore(Sequence[NDArray[numpy.int32]]):
 
     @cached_property
     def lengths(self) -> NDArray[numpy.int64]:
-        """Length of every sequence, in ids; kept in memory once asked for, 8 bytes a sequence."""
+        """Length of every sequence, in ids; cached in memory, 8 bytes per sequence."""
         return numpy.diff(self._ends, prepend=0)
 
     def remove(self) -> None:
-        """Remove the two files; what is mapped of them stays readable as long as it is held."""
+        """Remove the two files; arrays already mapped stay readable."""
         for path in (_ends_path(self.path), self.path):
             path.unlink(missing_ok=True)
 
@@ -95,11 +95,11 @@ class IdStore(Sequence[NDArray[numpy.int32]]):
 
 
 class IdStoreWriter:
-    """Write sequences of ids, one after another; what is appended need not fit in memory.
+    """Write sequences of ids one after another; together they need not fit in memory.
 
     Raises:
-        UserError: when the disk is full or the path cannot be written.
-        ValueError: for an id that does not fit in an int32: a caller's mistake.
+        UserError: if the disk is full or the path cannot be written.
+        ValueError: for an id that does not fit in an int32.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -133,20 +133,20 @@ class IdStoreWriter:
     def extend(self, ids: NDArray[numpy.int32], lengths: NDArray[numpy.int64]) -> None:
         """Add many sequences, one after another in `ids`."""
         if ids.dtype != numpy.int32 or ids.ndim != 1 or int(lengths.sum()) != len(ids):
-            raise ValueError(f"{len(ids)} ids of {ids.dtype} are no sequences of {int(lengths.sum())} int32")
+            raise ValueError(f"expected {int(lengths.sum())} int32 ids, got {len(ids)} of {ids.dtype}")
         self._write()
         self._write_arrays(ids.astype(_IDS, copy=False), self._end + numpy.cumsum(lengths))
         self._end += len(ids)
 
     def close(self) -> IdStore:
-        """Finish the files, put them in place, and return them opened for reading."""
+        """Finish the files, move them into place, and open them for reading."""
         self._write()
         try:
             for file in self._files:
                 file.flush()
                 os.fsync(file.fileno())
             self._close_files()
-            # The ends go last: a store without them does not open.
+            # The ends are renamed last: a store without them does not open.
             _ends_path(self.path).unlink(missing_ok=True)
             os.replace(_part(self.path), self.path)
             os.replace(_part(_ends_path(self.path)), _ends_path(self.path))
@@ -155,7 +155,7 @@ class IdStoreWriter:
         return IdStore(self.path)
 
     def discard(self) -> None:
-        """Give up: remove what was written so far."""
+        """Remove everything written so far."""
         self._close_files()
         for path in (_part(self.path), _part(_ends_path(self.path))):
             path.unlink(missing_ok=True)
@@ -203,8 +203,8 @@ def _mapped(path: Path, dtype: numpy.dtype[Integer]) -> NDArray[Integer]:
             if size == 0:  # an empty file cannot be mapped
                 return numpy.empty(0, dtype)
             if size % dtype.itemsize:
-                what = f"an id store is damaged: {size} bytes is not a whole number of ids"
-                raise UserError(what, where=str(path), hint=_AGAIN)
+                what = f"id store is damaged: {size} bytes is not a whole number of ids"
+                raise UserError(what, where=str(path), hint=_COPY_AGAIN)
             return numpy.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), dtype)
     except OSError as error:
-        raise UserError(f"cannot read an id store: {error.strerror}", where=str(path), hint=_AGAIN) from error
+        raise UserError(f"cannot read id store: {error.strerror}", where=str(path), hint=_COPY_AGAIN) from error

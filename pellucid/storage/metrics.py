@@ -1,4 +1,4 @@
-"""metrics.jsonl of a model folder: one JSON object a line, one line a logged step."""
+"""metrics.jsonl of a model folder: one JSON object per line, one line per logged step."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -15,8 +15,8 @@ def append_metrics(folder: str | Path, record: Mapping[str, Any]) -> None:
     """Add a line to the metrics of a model folder.
 
     Raises:
-        UserError: if the disk is full or refuses.
-        ValueError: for NaN or an infinity, which JSON does not have.
+        UserError: if the file cannot be written.
+        ValueError: for NaN and infinity, which JSON does not have.
     """
     path = _path(folder)
     line = json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
@@ -28,7 +28,7 @@ def append_metrics(folder: str | Path, record: Mapping[str, Any]) -> None:
 
 
 def read_metrics(folder: str | Path) -> Iterator[dict[str, Any]]:
-    """Yield the records in order; a line cut off by a kill, or with NaN, is passed over; a missing file has none."""
+    """Yield the records in order; skip lines truncated by a kill or with NaN. A missing file has no records."""
     path = _path(folder)
     if not path.is_file():
         return
@@ -43,7 +43,7 @@ def read_metrics(folder: str | Path) -> Iterator[dict[str, Any]]:
 
 
 def truncate_metrics(folder: str | Path, step: int) -> None:
-    """Drop the records after `step`: a run that goes on from a checkpoint writes them again."""
+    """Drop the records after `step`: a run that resumes from a checkpoint writes them again."""
     if not _path(folder).is_file():
         return
     kept = [record for record in read_metrics(folder) if record.get("step", 0) <= step]

@@ -1,13 +1,13 @@
-"""A model is a folder; this is what stands in it, and who may write there.
+"""Model folders: their files, and which folders may be written to.
 
-config.json              kind, format, and the settings the model was built with
+config.json              kind, format, and the settings that the model was built with
 model.safetensors        the weights
 tokenizer.json           text ↔ ids (or source_tokenizer.json and target_tokenizer.json)
 chat_template.jinja      how a conversation is written (imported models)
-generation_config.json   how it generates unless told
-report.json              its data and its training, in figures
-metrics.jsonl            a line a logged step
-checkpoints/step-…/      where training can go on
+generation_config.json   default settings for generation
+report.json              facts about its data and its training
+metrics.jsonl            one line per logged step
+checkpoints/step-…/      from which training resumes
 """
 
 import json
@@ -51,15 +51,15 @@ _MODEL_FILES = frozenset(
         "tokenizer.json",
     }
 )
-"""All that a run of Pellucid leaves in a model folder: `--overwrite` removes these names and nothing else."""
+"""Everything that Pellucid writes into a model folder: `--overwrite` removes these names and nothing else."""
 
 
 def read_config(folder: str | Path, kind: str | None = None) -> dict[str, Any]:
-    """Return config.json of a model folder, checked to be one that this version can read.
+    """Read config.json of a model folder, and check that this version can read the model.
 
     Args:
         folder: the model folder.
-        kind: the only kind that will do (a key of KINDS); None for any.
+        kind: the expected kind (a key of MODEL_KINDS); None for any.
 
     Raises:
         UserError: if the folder is missing, holds no model, one of another kind, or one of another format.
@@ -72,7 +72,7 @@ def read_config(folder: str | Path, kind: str | None = None) -> dict[str, Any]:
     _require_kind(folder, config)
     form = config.get("format")
     if not isinstance(form, int) or form < 1:
-        raise UserError(f"config.json is damaged: format is {form!r}", where=str(path), hint=_AGAIN)
+        raise UserError(f"config.json is damaged: format is {form!r}", where=str(path), hint=_COPY_AGAIN)
     if form < FORMAT:
         raise UserError(
             f"{folder} was written by an earlier development version: format {form}, this one reads format {FORMAT}",
@@ -95,7 +95,7 @@ def read_config(folder: str | Path, kind: str | None = None) -> dict[str, Any]:
 
 
 def write_config(folder: str | Path, kind: str, fields: Mapping[str, Any]) -> None:
-    """Write config.json: `fields`, under the kind of model and the format of its folder."""
+    """Write config.json: the kind of model, the format of its folder, and `fields`."""
     assert kind in MODEL_KINDS, kind
     write_json(Path(folder) / "config.json", {"kind": kind, "format": FORMAT, **fields})
 
@@ -111,50 +111,49 @@ def read_json(path: str | Path) -> dict[str, Any]:
         value = json.loads(path.read_text(encoding="utf-8"), parse_constant=reject_nan)
     except OSError as error:
         reason = "it does not exist" if isinstance(error, FileNotFoundError) else error.strerror
-        raise UserError(
-            f"cannot read {path}: {reason}", where=str(path), hint="Check the path; a model is a folder with this file."
-        ) from error
+        hint = "Copy the folder again from an intact copy, or check its permissions."
+        raise UserError(f"cannot read {path}: {reason}", where=str(path), hint=hint) from error
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{path.name} is damaged: {error}", where=str(path), hint=_AGAIN) from error
+        raise UserError(f"{path.name} is damaged: {error}", where=str(path), hint=_COPY_AGAIN) from error
     if not isinstance(value, dict):
-        raise UserError(f"{path.name} is damaged: expected a JSON object", where=str(path), hint=_AGAIN)
+        raise UserError(f"{path.name} is damaged: expected a JSON object", where=str(path), hint=_COPY_AGAIN)
     return value
 
 
 def reject_nan(name: str) -> object:
-    """Refuse NaN and the infinities, which JSON does not have, where Python's reader would take them.
+    """Reject NaN and infinity, which JSON does not have but Python's reader accepts.
 
     Raises:
         ValueError: always.
     """
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def write_json(path: str | Path, value: Mapping[str, Any]) -> None:
-    """Write a JSON object for people and programs, indented, whole or not at all."""
+    """Write a JSON object atomically, indented for people."""
     write_text(path, json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n")
 
 
 def contains_model(folder: str | Path) -> bool:
-    """Tell whether a model stands in `folder`, finished or begun."""
+    """Whether `folder` holds a model, finished or not."""
     folder = Path(folder)
     return (folder / "config.json").is_file() or any((folder / "checkpoints").glob("step-*"))
 
 
 def check_output(folder: str | Path, resume: bool, overwrite: bool) -> None:
-    """Refuse a folder that a training run may not write to; change nothing.
+    """Reject a folder that a training run must not write to; change nothing.
 
     Raises:
-        UserError: if a model stands there and neither `resume` nor `overwrite` is asked for, if it is a file or a
-            folder with other things in it, or if what stands there is no model that this version reads.
-        UsageError: if both are asked for.
+        UserError: if it holds a model and neither `resume` nor `overwrite` is given, if it is a file or a folder with
+            other content, or if it holds a model that this version cannot read.
+        UsageError: if both are given.
     """
     folder = Path(folder)
     if resume and overwrite:
         raise UsageError(
             "--resume and --overwrite exclude each other",
-            where="--resume, --overwrite",
-            hint="Pass --resume to continue the run, or --overwrite to start again.",
+            where="--resume --overwrite",
+            hint="Use --resume to continue the run, or --overwrite to start again.",
         )
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is a file, expected a folder", where=str(folder), hint="Name another with `-o`.")
@@ -162,9 +161,9 @@ def check_output(folder: str | Path, resume: bool, overwrite: bool) -> None:
         if not (resume or overwrite):
             begun = not any((folder / "checkpoints").glob("step-*")) and not (folder / "model.safetensors").exists()
             raise UserError(
-                f"{folder} holds {'the beginning of a model, without a checkpoint' if begun else 'a model already'}",
+                f"{folder} already holds {'an unfinished model without a checkpoint' if begun else 'a model'}",
                 where=str(folder),
-                hint=f"Add `--resume` to {'start over' if begun else 'go on with it'}, `--overwrite` to replace it, or "
+                hint=f"Add `--resume` to {'start over' if begun else 'continue it'}, `--overwrite` to replace it, or "
                 "name another folder with `-o`.",
             )
         if resume and (folder / "config.json").is_file():
@@ -176,16 +175,16 @@ def check_output(folder: str | Path, resume: bool, overwrite: bool) -> None:
     others = [name for name in names if name not in _MODEL_FILES and not name.startswith(".")]
     if others:
         raise UserError(
-            f"{folder} holds no model but other things: {', '.join(others[:3])}{' …' if len(others) > 3 else ''}",
+            f"{folder} holds other files and no model: {', '.join(others[:3])}{' …' if len(others) > 3 else ''}",
             where=str(folder),
             hint="Name an empty or a new folder with `-o`.",
         )
 
 
 def prepare_output(folder: str | Path, resume: bool, overwrite: bool) -> None:
-    """Make `folder` ready for a training run: made if need be, rid of half-written files and, to overwrite, of the old.
+    """Prepare `folder` for a training run: create it, remove temporary files and, unless resuming, the old model.
 
-    Only what Pellucid writes is removed, config.json first: a kill in the middle leaves no half of a model.
+    Only files that Pellucid writes are removed, config.json first: a kill in the middle leaves no partial model.
 
     Raises:
         UserError, UsageError: as `check_output`.
@@ -204,19 +203,19 @@ def prepare_output(folder: str | Path, resume: bool, overwrite: bool) -> None:
         raise UserError(
             f"cannot use {folder} for the model: {error.strerror}",
             where=str(error.filename or folder),
-            hint="Check that you may write there, or name another folder with `-o`.",
+            hint="Check that it is writable, or name another folder with `-o`.",
         ) from error
 
 
-_AGAIN = "Copy the folder again from where it is whole, or train again."
+_COPY_AGAIN = "Copy the folder again from an intact copy, or train again."
 
 
 def _require_kind(folder: Path, config: Mapping[str, Any]) -> None:
     if config.get("kind") not in MODEL_KINDS:
         raise UserError(
-            f"{folder} holds no Pellucid model: its config.json has no known kind",
+            f"{folder} holds no Pellucid model: config.json has no known kind",
             where=str(folder / "config.json"),
-            hint="Pellucid reads and replaces only folders that `pellucid train` has written.",
+            hint="Name a folder that `pellucid train` has written: Pellucid reads and replaces no others.",
         )
 
 
@@ -237,9 +236,9 @@ def _no_model_error(folder: Path) -> UserError:
         )
     if contains_model(folder):
         return UserError(
-            f"{folder} holds only the beginning of a model: config.json is missing",
+            f"{folder} holds an unfinished model: config.json is missing",
             where=str(folder / "config.json"),
-            hint="Go on with its training: the same command and `--resume`.",
+            hint="Continue its training: run the same command with `--resume`.",
         )
     model = folder.absolute().parent.parent
     if folder.absolute().parent.name == "checkpoints" and (model / "config.json").is_file():

@@ -1,6 +1,6 @@
-"""Named tensors in safetensors files: written whole or not at all, nothing in them is ever executed.
+"""Named tensors in safetensors files: written atomically, and never executed.
 
-PyTorch is loaded by the functions that make tensors, so that `pellucid info` reads sizes without it.
+PyTorch is imported only by the functions that create tensors, so that `pellucid info` reads sizes without it.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ __all__ = ["TensorShape", "read_shapes", "read_tensors", "write_tensors"]
 
 
 class TensorShape(NamedTuple):
-    """What a file says about a tensor before any of its numbers are read."""
+    """A tensor's type and shape, read from a file's header."""
 
     dtype: str
     shape: tuple[int, ...]
 
     @property
     def size(self) -> int:
-        """How many numbers it holds."""
+        """The number of elements."""
         return math.prod(self.shape)
 
 
 def write_tensors(path: str | Path, tensors: Mapping[str, Tensor]) -> None:
-    """Write `tensors` to `path`, whole or not at all.
+    """Write `tensors` to `path` atomically.
 
     Raises:
-        UserError: if the disk is full or the file cannot be written; what stood there before stays.
-        RuntimeError: if two of them share memory: a caller's mistake, save one of them.
+        UserError: if the file cannot be written; an existing file is left unchanged.
+        RuntimeError: if two of them share memory; save only one of them.
     """
     from safetensors.torch import save_file
 
@@ -55,7 +55,7 @@ def read_tensors(path: str | Path, device: str = "cpu") -> dict[str, Tensor]:
     """Read every tensor of the file at `path` onto `device`.
 
     Raises:
-        UserError: if the file is missing, cut off, or no safetensors file.
+        UserError: if the file is missing, truncated, or not a safetensors file.
     """
     from safetensors.torch import load_file
 
@@ -67,10 +67,10 @@ def read_tensors(path: str | Path, device: str = "cpu") -> dict[str, Tensor]:
 
 
 def read_shapes(path: str | Path) -> dict[str, TensorShape]:
-    """Read names, types and shapes from the head of the file at `path`, in the order of the file.
+    """Read names, types and shapes from the header of the file at `path`, in the order of the file.
 
     Raises:
-        UserError: if the file is missing, cut off, or no safetensors file.
+        UserError: if the file is missing, truncated, or not a safetensors file.
     """
     _require(Path(path))
     try:
@@ -86,7 +86,7 @@ def _require(path: Path) -> None:
         raise UserError(
             f"{path.name} is missing from {path.parent}",
             where=str(path),
-            hint="If its training was stopped early, go on with the same command and `--resume`.",
+            hint="If its training was stopped early, run the same command with `--resume`.",
         )
 
 
@@ -94,11 +94,11 @@ def _damaged(path: str | Path, error: Exception) -> UserError:
     return UserError(
         f"{Path(path).name} is damaged: {error}",
         where=str(path),
-        hint="Copy the file again from where it is whole, or train again.",
+        hint="Copy the file again from an intact copy, or train again.",
     )
 
 
 def _as_os_error(error: SafetensorError) -> Exception:
-    """Return the operating system's error that the library tells of only in words, or `error` itself."""
+    """Recover the operating system's error that the library reports only as text; `error` itself if there is none."""
     number = re.search(r"os error (\d+)", str(error))
     return OSError(int(number[1]), str(error)) if number else error

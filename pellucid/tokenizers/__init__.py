@@ -1,4 +1,4 @@
-"""Text ↔ ids: byte-pair encoding, unigram, words, characters; what is unknown becomes bytes."""
+"""Text ↔ ids: byte-pair encoding, unigram, words, characters; unknown text becomes bytes."""
 
 from typing import TYPE_CHECKING
 

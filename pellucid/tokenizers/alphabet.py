@@ -1,15 +1,15 @@
-"""The characters a tokenizer knows, and the escaping that makes every text writable with them.
+"""The characters that a tokenizer knows, and the escaping that makes every text representable with them.
 
-All kinds of tokenizer share this layer, so the laws hold for all of them by construction. A model never sees the text
-itself but its escaped form, which is made of nothing but
+All kinds of tokenizer share this layer, so lossless decoding holds for all of them by construction. A model never sees
+the text itself but its escaped form, which consists of
 
 - the characters of the alphabet, chosen from the training text,
-- the space mark `▁`, which stands for a space,
-- 256 private characters, one for each byte value: whatever is not in the alphabet becomes its bytes in UTF-8,
-- 10 private characters for the placeholders, which `Tokenizer.encode_segments` alone can write.
+- the space mark `▁` for a space,
+- 256 private characters, one for each byte: characters outside the alphabet become their UTF-8 bytes,
+- 10 private characters for the placeholders, which only `Tokenizer.encode_segments` can write.
 
 A `▁` or a private character in the text is itself outside the alphabet and becomes bytes: nothing in a text can be
-taken for a mark. Special tokens (padding, start, end) have no written form at all.
+mistaken for a mark. Special tokens (padding, start, end) have no written form at all.
 """
 
 import re
@@ -26,27 +26,27 @@ __all__ = ["BYTES", "PLACEHOLDERS", "SEPARATOR", "SPACE_MARK", "Alphabet", "choo
 SPACE_MARK = "\u2581"
 BYTES = tuple(chr(0xF0000 + value) for value in range(256))
 PLACEHOLDERS = tuple(chr(0xF0100 + number) for number in range(10))
-SEPARATOR = chr(0xF01FF)  # between words on their way to a trainer; never in an escaped text
+SEPARATOR = chr(0xF01FF)  # separates words passed to a trainer; never in an escaped text
 _PRIVATE = f"{BYTES[0]}-{SEPARATOR}"
 
-_MAX_LETTERS = 64  # bound the work on one word; the longest words that occur in a language's text are shorter
+_MAX_LETTERS = 64  # bounds the work for one word; real words are shorter
 _MAX_SYMBOLS = 16
-_ALWAYS_KEPT = 300  # most frequent characters that coverage does not touch: the alphabets of Europe, twice
-_JOINERS = "\u200c\u200d"  # stand inside words of Persian and Hindi
+_ALWAYS_KEPT = 300  # most frequent characters, kept whatever the coverage: twice the alphabets of Europe
+_JOINERS = "\u200c\u200d"  # occur inside words of Persian and Hindi
 
 _IS_UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
 @dataclass(frozen=True)
 class Alphabet:
-    """The characters that are written as themselves, by what they do in a text; each string is sorted.
+    """The characters that represent themselves, by class; each string is sorted.
 
-    The classes are stored, not looked up again: Unicode's tables differ between versions of Python, and a tokenizer
-    must give the same ids everywhere.
+    The classes are stored, because Unicode's tables differ between versions of Python and a tokenizer must give the
+    same ids everywhere.
 
     Attributes:
-        letters: of scripts with spaces between words, and their combining marks.
-        unspaced: letters of scripts without (Han, kana, Thai, …).
+        letters: letters of scripts with spaces between words, and their combining marks.
+        unspaced: letters of scripts without spaces (Han, kana, Thai, …).
         digits: decimal digits of any script; each becomes a piece of its own.
         symbols: everything else: punctuation, emoji, control characters, spaces other than U+0020.
     """
@@ -58,7 +58,7 @@ class Alphabet:
 
     @cached_property
     def base_symbols(self) -> tuple[str, ...]:
-        """What escaped text is made of, in the order of the ids: the bytes, the space mark, the characters."""
+        """The symbols of escaped text in the order of their ids: the bytes, the space mark, the characters."""
         return (*BYTES, SPACE_MARK, *sorted(self.letters + self.unspaced + self.digits + self.symbols))
 
     @cached_property
@@ -85,10 +85,10 @@ class Alphabet:
         return frozenset(self.letters) | {SPACE_MARK}
 
     def escape(self, text: str) -> str:
-        """Return `text` with nothing in it but signs; its inverse is joining the signs' bytes.
+        """Escape `text` into base symbols; the inverse is joining the symbols' bytes.
 
         Raises:
-            UserError: at a lone surrogate, which is no character and has no bytes in UTF-8.
+            UserError: for a lone surrogate, which has no UTF-8 bytes.
         """
         try:
             return self._foreign.sub(_as_bytes, text).replace(" ", SPACE_MARK)
@@ -96,29 +96,29 @@ class Alphabet:
             raise lone_surrogate_error(text) from None
 
     def mark_start(self, escaped: str) -> str:
-        """Return an escaped text with the space mark before its first word.
+        """Put the space mark before the first word of an escaped text.
 
-        So a word has the same pieces at the start of a text as inside. Only letters of spaced scripts get it, and a
-        space, so that what decoding takes away, one leading space, was always put there by this rule.
+        A word then has the same pieces at the start of a text as inside. Only letters of spaced scripts and spaces get
+        it, so that the one leading space that decoding removes was always added by this rule.
         """
         return SPACE_MARK + escaped if escaped[:1] in self._mark_before else escaped
 
     def split(self, escaped: str) -> list[str]:
-        """Split an escaped text into words, the units that no piece reaches across; joined they are the text.
+        """Split an escaped text into words; no piece crosses a word boundary, and the words joined are the text.
 
         A word is a run of letters or of symbols with the space mark before it, a run of unspaced letters, one digit,
-        one byte, one placeholder, or a space mark that has no letter or symbol behind it.
+        one byte, one placeholder, or a space mark without a letter or symbol after it.
         """
         return self._word.findall(escaped)
 
 
 def choose_alphabet(counts: Mapping[str, int], coverage: float, limit: int | None) -> Alphabet:
-    """Choose the characters that make up the share `coverage` of a text, the most frequent first.
+    """Choose the most frequent characters that together make up the share `coverage` of a text.
 
     Args:
         counts: how often each character occurs.
-        coverage: share of the text, at most 1. The 300 most frequent characters are taken whatever it says.
-        limit: most characters to take; None for no limit.
+        coverage: share of the text, at most 1. The 300 most frequent characters are always taken.
+        limit: maximum number of characters; None for no limit.
     """
     usable = [
         (-count, character)
@@ -139,7 +139,7 @@ def choose_alphabet(counts: Mapping[str, int], coverage: float, limit: int | Non
 
 
 def is_reserved(character: str) -> bool:
-    """Tell whether a character may not be in an alphabet: marks, and what the libraries below do not carry."""
+    """Whether a character cannot be in an alphabet: marks, and characters that the libraries cannot handle."""
     return character in (SPACE_MARK, "\0") or BYTES[0] <= character <= SEPARATOR or "\ud800" <= character <= "\udfff"
 
 

@@ -1,7 +1,7 @@
-"""Byte-pair encoding: the pairs that stand together most often become pieces, one merge after another.
+"""Byte-pair encoding: the most frequent neighbouring pairs become pieces, one merge after another.
 
-The merging and its training are those of Hugging Face's `tokenizers`; only its bare model is used, none of its added
-or special tokens, which text could spell.
+Merging and training are those of Hugging Face's `tokenizers`; only its bare model is used, without added or special
+tokens, which text could spell.
 """
 
 import json
@@ -18,12 +18,12 @@ __all__ = ["BytePairs", "learn_merges", "train_byte_pairs"]
 
 Merge: TypeAlias = tuple[str, str]
 
-_MIN_COUNT = 2  # a pair seen once is no habit of the language
+_MIN_COUNT = 2  # a pair seen once is not typical of the language
 _FEED_CHARACTERS = 100_000
 
 
 class BytePairs:
-    """Joins the two neighbours whose merge was learnt first, until none is left.
+    """Splits words by merging the neighbours whose merge was learned first, until none is left.
 
     Source:
         Sennrich, Haddow & Birch 2016, alg. 1.
@@ -44,20 +44,20 @@ class BytePairs:
         }
 
     def split(self, word: str) -> list[int]:
-        """Return the numbers of the pieces of a word."""
+        """Split a word into the numbers of its pieces."""
         return [token.id for token in self._rust.tokenize(word)]
 
     def split_with_dropout(self, word: str, dropout: float, random: Callable[[], float]) -> list[int]:
-        """Return the pieces of a word where each possible merge is passed over with probability `dropout`.
+        """Split a word, skipping each possible merge with probability `dropout` (BPE-dropout).
 
         Args:
             word: an escaped word.
-            dropout: 0 gives what `split` gives, 1 single signs.
-            random: gives the next random number, evenly from 0 up to 1.
+            dropout: 0 gives the same as `split`, 1 gives single symbols.
+            random: returns the next random number, uniform in [0, 1).
 
         Source:
-            Provilkov, Emelianenko & Voita 2020, alg. 1. Whether a merge is passed over is drawn only where its rank
-            would win, which gives the same distribution.
+            Provilkov, Emelianenko & Voita 2020, alg. 1. Dropout is sampled only for merges whose rank would win, which
+            gives the same distribution.
         """
         numbers = [self._numbers[character] for character in word]
         while len(numbers) > 1:
@@ -73,18 +73,18 @@ class BytePairs:
         return numbers
 
     def as_dict(self) -> dict[str, object]:
-        """Serialize the merges in order, left and right separated by a space."""
+        """What the file holds besides the alphabet: the merges in order, left and right separated by a space."""
         return {"merges": [f"{left} {right}" for left, right in self._merges]}
 
 
 def train_byte_pairs(words: Mapping[str, int], base_symbols: Sequence[str], room: int) -> BytePairs:
-    """Learn at most `room` new pieces from counted words; the same words give the same merges."""
+    """Learn at most `room` new pieces from word counts; deterministic."""
     return BytePairs(base_symbols, learn_merges(words, base_symbols, room))
 
 
 def learn_merges(words: Mapping[str, int], base_symbols: Sequence[str], room: int) -> list[Merge]:
-    """Return the merges, first learnt first, that make at most `room` pieces of two signs or more."""
-    characters = base_symbols[len(BYTES) :]  # bytes are words of their own: no merge can reach them
+    """Learn the merges, in order, that create at most `room` pieces of two symbols or more."""
+    characters = base_symbols[len(BYTES) :]  # each byte is a word, so no merge includes bytes
     trainer = trainers.BpeTrainer(
         vocab_size=len(characters) + room,
         min_frequency=_MIN_COUNT,
@@ -99,7 +99,7 @@ def learn_merges(words: Mapping[str, int], base_symbols: Sequence[str], room: in
 
 
 def _as_text(words: Mapping[str, int]) -> Iterator[str]:
-    """Write each word as often as it was counted: the trainer takes nothing but text."""
+    """Repeat each word as often as it was counted: the trainer accepts only text."""
     for word, count in words.items():
         if len(word) == 1:
             continue

@@ -1,7 +1,7 @@
-"""Chat templates: how a model that was taught to converse wants a conversation written.
+"""Chat templates: the format in which an instruction-tuned model expects a conversation.
 
-A template is a small program in Jinja's language that comes with the model. It runs in Jinja's sandbox, and what people
-said is marked first, so that nobody can write a special token into the conversation by spelling it.
+A template is a small Jinja program that comes with the model. It runs in Jinja's sandbox, and special tokens spelled in
+messages are replaced first, so that nobody can insert a special token into the conversation by spelling it.
 """
 
 import json
@@ -20,21 +20,20 @@ from pellucid.tokenizers.imported import ImportedTokenizer
 __all__ = ["CHAT_TEMPLATE_FILE", "ChatTemplate", "load_chat_template"]
 
 CHAT_TEMPLATE_FILE = "chat_template.jinja"
-"""The file of a model folder that holds it."""
+"""The template's file in a model folder."""
 
-_ANOTHER = "The template is damaged, or meant to do harm; get the model from where you trust it."
-_FIRST_SUBSTITUTE = 0xF0000  # of Plane 15, whose characters nobody has given a meaning
+_FIRST_SUBSTITUTE = 0xF0000  # in plane 15, private use
 
 
 class ChatTemplate:
-    """A model's own way to write a conversation.
+    """A model's template for conversations.
 
     Args:
-        source: the template, in Jinja's language.
-        tokenizer: the model's; its special tokens are what templates write.
+        source: the Jinja template.
+        tokenizer: the model's tokenizer, whose special tokens the template writes.
 
     Raises:
-        UserError: if the template is not in Jinja's language.
+        UserError: if the template is not valid Jinja.
     """
 
     def __init__(self, source: str, tokenizer: ImportedTokenizer) -> None:
@@ -49,32 +48,32 @@ class ChatTemplate:
             raise UserError(
                 f"the chat template is not valid Jinja: {error.message}",
                 where=f"line {error.lineno}",
-                hint="Copy the model's folder or file again, or choose another model.",
+                hint="Import the model again from an intact copy.",
             ) from error
 
     def encode(self, messages: Sequence[Mapping[str, str]], *, add_generation_prompt: bool = True) -> list[int]:
-        """Return the ids of a conversation, special tokens where the template puts them and nowhere else.
+        """Encode a conversation, with special tokens exactly where the template puts them.
 
         Args:
             messages: each with `role` (system, user, assistant) and `content`.
             add_generation_prompt: whether the text ends where the assistant's next answer begins.
 
         Raises:
-            UserError: for messages of another form, or those that the template refuses.
+            UserError: for malformed messages, or messages that the template rejects.
         """
         substitutes = self._substitutes(messages)
         marked = [{**message, "content": _marked(message["content"], substitutes)} for message in messages]
         meanings = {substitute: spelling for spelling, substitute in substitutes.items()}
         ids = self._tokenizer.encode_rendered(self._rendered(marked, add_generation_prompt), meanings)
         if not ids:
-            raise UserError("the chat template renders nothing for these messages", where="messages", hint=_ANOTHER)
+            raise _template_error("produces no text for these messages")
         return ids
 
     def render(self, messages: Sequence[Mapping[str, str]], *, add_generation_prompt: bool = True) -> str:
-        """Return a conversation as the template writes it, special tokens spelt out; for people to look at.
+        """Render a conversation with special tokens spelled out, for people to read.
 
         Raises:
-            UserError: for messages of another form, or those that the template refuses.
+            UserError: for malformed messages, or messages that the template rejects.
         """
         _check(messages)
         return self._rendered(messages, add_generation_prompt)
@@ -88,21 +87,18 @@ class ChatTemplate:
                 eos_token=self._tokenizer.spelling(self._tokenizer.end_id),
             )
         except RecursionError as error:
-            raise UserError("the chat template recurses without end", where="chat template", hint=_ANOTHER) from error
+            raise _template_error("recurses without end") from error
         except MemoryError as error:
-            raise UserError(
-                "the output of the chat template does not fit into memory", where="chat template", hint=_ANOTHER
-            ) from error
+            raise _template_error("needs more memory than available") from error
         except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as error:
             raise UserError(
                 f"the chat template rejects these messages: {error}",
-                where="messages",
-                hint="Most templates want `user` and `assistant` in turn, starting with `user`, and at most one "
-                "`system` message.",
+                where=CHAT_TEMPLATE_FILE,
+                hint="Most templates expect `user` and `assistant` in turn, `user` first, after at most one `system`.",
             ) from error
 
     def _substitutes(self, messages: Sequence[Mapping[str, str]]) -> dict[str, str]:
-        """Return a character that occurs nowhere for each special token that somebody has spelt in what they said."""
+        """Choose an unused character for each special token that is spelled in a message."""
         said = _check(messages)
         spelt = [spelling for spelling in self._tokenizer.special_spellings if spelling in said]
         free = _unused(said + self.source)
@@ -113,7 +109,7 @@ def load_chat_template(folder: str | Path, tokenizer: ImportedTokenizer) -> Chat
     """Read the chat template of a model folder; None if the model has none.
 
     Raises:
-        UserError: if it cannot be read, or is not in Jinja's language.
+        UserError: if it cannot be read or is not valid Jinja.
     """
     path = Path(folder) / CHAT_TEMPLATE_FILE
     if not path.is_file():
@@ -127,17 +123,25 @@ def load_chat_template(folder: str | Path, tokenizer: ImportedTokenizer) -> Chat
         raise UserError(f"cannot read {path}: {error}", where=str(path), hint="Import the model again.") from error
 
 
+def _template_error(what: str) -> UserError:
+    return UserError(
+        f"the chat template {what}",
+        where=CHAT_TEMPLATE_FILE,
+        hint="Get the model from a source you trust: its template is damaged or malicious.",
+    )
+
+
 def _check(messages: Sequence[object]) -> str:
-    """Return all that was said, once every message has a role and a content of text."""
+    """Check that every message has a role and a content, and join all contents."""
     said: list[str] = []
     for number, message in enumerate(messages):
         fields = message if isinstance(message, Mapping) else {}
         role, content = fields.get("role"), fields.get("content")
         if not isinstance(role, str) or not isinstance(content, str):
             raise UserError(
-                "a message needs a role and a content, both strings",
+                f"message {number + 1} lacks a role or a content",
                 where=f"messages[{number}]",
-                hint='Write a message as {"role": "user", "content": "…"}.',
+                hint='Write messages as {"role": "user", "content": "…"}.',
             )
         said.append(content)
     return "".join(said)

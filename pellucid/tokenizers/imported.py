@@ -1,11 +1,12 @@
-"""Tokenizers of other people's models: a tokenizer.json of Hugging Face's, as it is.
+"""Tokenizers of imported models: tokenizer.json of Hugging Face, unchanged.
 
-Two layouts are read. *Byte-level*: every byte has a printable stand-in, pieces are made of those (GPT-2, Llama 3, Qwen,
-SmolLM). *Marked*: a space is `▁`, a character without a piece becomes byte pieces `<0x00>` … (Llama 2, Mistral).
-Both can write every text, but for bytes that a vocabulary lacks (SmolLM2 has no U+0004): a text with one is refused.
+Two layouts are supported. *Byte-level*: every byte has a printable character, and pieces consist of these (GPT-2,
+Llama 3, Qwen, SmolLM). *Byte fallback*: a space is `▁`, and a character without a piece becomes byte pieces `<0x00>` …
+(Llama 2, Mistral). Both can encode every text, except for bytes missing from a vocabulary (SmolLM2 has no U+0004): a
+text with such a byte is rejected.
 
-The special tokens are out of band: text that spells one is text. Only `encode_rendered` makes them, of the text that a
-chat template has written.
+Special tokens are out of band: text that spells one is text. Only `encode_rendered` creates them, from the output of a
+chat template.
 """
 
 import json
@@ -42,12 +43,12 @@ __all__ = ["ImportedTokenizer", "SpecialIds", "prepends_id", "validate_tokenizer
 
 
 class SpecialIds(NamedTuple):
-    """What a model's files say about its special ids.
+    """The special ids named in a model's files.
 
     Attributes:
-        start_id: stands before a text; None if the model has none.
-        end_ids: each of them ends a text, the usual one first.
-        adds_start: whether a text that is continued begins with `start_id`.
+        start_id: the id before a text; None if the model has none.
+        end_ids: the ids that end a text, the usual one first.
+        adds_start: whether a prompt begins with `start_id`.
     """
 
     start_id: int | None
@@ -56,21 +57,20 @@ class SpecialIds(NamedTuple):
 
 
 class ImportedTokenizer:
-    """Text ↔ ids of another program's making, with the interface of `Tokenizer`.
+    """An imported tokenizer with the interface of `Tokenizer`.
 
-    `decode(encode(text)) == text` for every text that the model's own normalisation leaves as it is (Qwen's composes
-    accents: NFC), without lone surrogates; with a layout that puts a space before the first word, a space that stands
-    there already is taken for it.
+    `decode(encode(text)) == text` for every text without lone surrogates that the model's normalisation leaves
+    unchanged (Qwen composes accents: NFC). With a layout that puts a space before the first word, a leading space in
+    the text counts as that one.
 
     Args:
-        content: what tokenizer.json holds.
-        special: which ids start and end a text.
-        vocab_size: rows of the model's embedding, of which some may have no token; as many as there are tokens if not
-            given.
-        pad_id: fills a batch up behind its shorter texts.
+        content: the content of tokenizer.json.
+        special: the ids that start and end a text.
+        vocab_size: rows of the model's embedding, some of which may have no token; the number of tokens by default.
+        pad_id: the id that pads shorter texts of a batch.
 
     Raises:
-        UserError: if the layout is none of the two.
+        UserError: if the layout is not supported.
     """
 
     kind = "imported"
@@ -81,9 +81,9 @@ class ImportedTokenizer:
         self._content = content
         self.special = special
         self.pad_id = pad_id
-        self._rust = _rust(content)  # refuses what is no tokenizer at all
+        self._rust = _rust(content)  # rejects invalid files
         self._byte_level = is_byte_level(content)
-        # In Metaspace's "first" scheme what stands behind a special token gets no mark; it is encoded by itself here.
+        # In Metaspace's "first" scheme, text after a special token gets no mark; here it is encoded separately.
         self._inside = _rust(without_initial_mark(content))
         self._special_spellings = {
             str(token["content"]): int(token["id"]) for token in content.get("added_tokens", ()) if token["special"]
@@ -102,55 +102,55 @@ class ImportedTokenizer:
 
     @property
     def vocab_size(self) -> int:
-        """How many ids the model has, special ones and rows without a token included; all are below it."""
+        """Number of ids, including special ids and rows without a token."""
         return len(self._bytes)
 
     @property
     def start_id(self) -> int | None:
-        """Stands before a text; None if the model has none."""
+        """The id before a text; None if the model has none."""
         return self.special.start_id
 
     @property
     def end_id(self) -> int | None:
-        """Stands after a text; None if the model has none."""
+        """The id after a text; None if the model has none."""
         return self.special.end_ids[0] if self.special.end_ids else None
 
     @property
     def end_ids(self) -> tuple[int, ...]:
-        """Each of these ends a text."""
+        """The ids that end a text."""
         return self.special.end_ids
 
     @property
     def adds_start(self) -> bool:
-        """Whether a text that is continued begins with `start_id`."""
+        """Whether a prompt begins with `start_id`."""
         return self.special.adds_start
 
     @property
     def unused_ids(self) -> frozenset[int]:
-        """Rows of the model's embedding that no token has; never to be sampled."""
+        """Rows of the model's embedding without a token, which must not be sampled."""
         return frozenset(number for number, spelling in enumerate(self._spellings) if spelling is None)
 
     def encode(self, text: str) -> list[int]:
-        """Return the ids of a text, without start and end; what spells a special token is text.
+        """Encode a text, without start and end ids; spelled special tokens are text.
 
         Raises:
-            UserError: at a lone surrogate, or a character that the vocabulary cannot write.
+            UserError: for a lone surrogate, or a character that the vocabulary cannot represent.
         """
         return self._encode(self._rust, text)
 
     def encode_continuation(self, text: str) -> list[int]:
-        """Return the ids of a text that goes on from another one: what `id_to_bytes` gives for them is the text.
+        """Encode a text that continues another one: the bytes of its ids (`id_to_bytes`) are exactly the text.
 
         Raises:
-            UserError: at a lone surrogate, or a character that the vocabulary cannot write.
+            UserError: for a lone surrogate, or a character that the vocabulary cannot represent.
         """
         return self._encode(self._continuation, text)
 
     def encode_batch(self, texts: Iterable[str]) -> list[list[int]]:
-        """Return the ids of each text, without start and end.
+        """Encode each text, without start and end ids.
 
         Raises:
-            UserError: at a lone surrogate, or a character that the vocabulary cannot write.
+            UserError: for a lone surrogate, or a character that the vocabulary cannot represent.
         """
         if isinstance(texts, str):
             raise UserError(
@@ -159,11 +159,11 @@ class ImportedTokenizer:
         return [self.encode(text) for text in texts]
 
     def encode_rendered(self, rendered: str, substitutes: Mapping[str, str]) -> list[int]:
-        """Return the ids of what a chat template has written, in which special tokens stand spelt out.
+        """Encode the output of a chat template, in which special tokens are spelled out.
 
         Args:
-            rendered: the template's text.
-            substitutes: character → the spelling of a special token in a message, which it stands for; it stays text.
+            rendered: the template's output.
+            substitutes: character → the spelling of a special token in a message, which stays text.
         """
         ids: list[int] = []
         for place, (text, special) in enumerate(self._split_at_special(rendered)):
@@ -174,50 +174,50 @@ class ImportedTokenizer:
         return ids
 
     def spelling(self, number: int | None) -> str:
-        """Return how a chat template writes an id; "" for None and for ids without a token."""
+        """The spelling of an id in chat templates; "" for None and for ids without a token."""
         return "" if number is None else self._spellings[number] or ""
 
     @property
     def special_spellings(self) -> tuple[str, ...]:
-        """How chat templates write the special tokens."""
+        """The spellings of the special tokens in chat templates."""
         return tuple(self._special_spellings)
 
     def decode(self, ids: Iterable[int]) -> str:
-        """Return the text of ids; special ones are skipped, and bytes that are no UTF-8 become U+FFFD.
+        """Decode ids; special ids are skipped, and invalid UTF-8 becomes U+FFFD.
 
         Raises:
-            UserError: at an id that is not in the vocabulary.
+            UserError: for an id outside the vocabulary.
         """
         return "".join(b"".join(part for _, part in run).decode("utf-8", "replace") for run, _ in self._runs(ids))
 
     def pieces(self, text: str) -> list[Piece]:
-        """Return the pieces of a text, with their bytes and offsets; the ids are those of `encode`."""
+        """Encode a text as pieces, with their bytes and offsets; the ids are those of `encode`."""
         return self.pieces_from_ids(self.encode(text))
 
     def pieces_from_ids(self, ids: Iterable[int]) -> list[Piece]:
-        """Return the pieces of ids, with offsets in the text that `decode` makes of them.
+        """Build the pieces of ids, with offsets in the decoded text.
 
-        Special ids are pieces without bytes; bytes that are no UTF-8 have the offsets of their U+FFFD.
+        Special ids are pieces without bytes; invalid UTF-8 has the offsets of its U+FFFD.
         """
         return pieces_from_runs(self._runs(ids), self._display, lambda number: f"⟨{self._name(number)}⟩")
 
     def id_to_bytes(self, number: int, *, at_start: bool = False) -> bytes:
-        """Decode one id to the bytes that it adds to a text, perhaps part of a character; b"" for special ids.
+        """The UTF-8 bytes that an id adds to a text, possibly part of a character; b"" for special ids.
 
         Args:
             number: the id.
-            at_start: whether it is the first that has bytes: a space that encoding put there is then no text.
+            at_start: whether it is the first id with bytes: a space added by encoding is then not text.
         """
         if not 0 <= number < len(self._bytes):
             raise UserError(
-                f"id {number} is not in the vocabulary of {len(self._bytes)} ids",
-                where="number",
-                hint="Ids are counted from 0; use the tokenizer of the model that produced the id.",
+                f"id {number} is not in the vocabulary",
+                where="ids",
+                hint=f"Use ids from 0 to {len(self._bytes) - 1}, from the same tokenizer.",
             )
         return self._bytes[number].removeprefix(b" ") if at_start and self._strips else self._bytes[number]
 
     def save(self, path: str | Path) -> None:
-        """Write tokenizer.json as it was read, whole or not at all.
+        """Write tokenizer.json atomically, as it was read.
 
         Raises:
             UserError: if the file cannot be written.
@@ -231,7 +231,7 @@ class ImportedTokenizer:
     def _encode(self, rust: RustTokenizer, text: str) -> list[int]:
         if self._byte_level or SPACE_MARK not in text or len(self._mark_ids) < 3:
             return self._encode_unmarked(rust, text)
-        # The mark itself is no space: it becomes its bytes, or it would come back as one.
+        # The mark itself is not a space: it becomes bytes, otherwise it would be decoded as a space.
         first, *others = text.split(SPACE_MARK)
         ids = self._encode_unmarked(rust, first)
         for other in others:
@@ -247,7 +247,7 @@ class ImportedTokenizer:
             self._check_written(text, ids)
         if self.special_ids.isdisjoint(ids):
             return ids
-        # A piece of the model's own may be spelt like a special token; its bytes say the same.
+        # A regular piece may be spelled like a special token; replace it by its bytes.
         return [
             part
             for number in ids
@@ -259,7 +259,7 @@ class ImportedTokenizer:
         ]
 
     def _check_written(self, text: str, ids: Iterable[int]) -> None:
-        """Refuse a text of which something is lost for want of a byte: the library leaves it out without a word."""
+        """Reject a text that needs a byte missing from the vocabulary: the library drops it silently."""
         missing = set(self._missing)
         lost = [character for character in dict.fromkeys(text) if not missing.isdisjoint(character.encode())]
         if not lost:
@@ -268,13 +268,13 @@ class ImportedTokenizer:
         for character in lost:
             if written.count(character.encode()) < text.count(character):
                 raise UserError(
-                    f"the model has no way to write the character {make_visible(character)} (U+{ord(character):04X})",
+                    f"the vocabulary cannot represent the character {make_visible(character)} (U+{ord(character):04X})",
                     where=f"character {text.index(character) + 1}",
-                    hint="Its vocabulary lacks a byte of it; remove the character.",
+                    hint="Remove the character: the vocabulary lacks one of its bytes.",
                 )
 
     def _split_at_special(self, rendered: str) -> Iterator[tuple[str, int | None]]:
-        """Give the text up to each special token, and that token; then the rest, and None."""
+        """Yield the text up to each special token, and that token; then the rest, and None."""
         if not self._special_spellings:
             yield rendered, None
             return
@@ -286,7 +286,7 @@ class ImportedTokenizer:
         yield rendered[at:], None
 
     def _runs(self, ids: Iterable[int]) -> Iterator[PieceRun]:
-        """Give the ids up to each special one with what each adds, and that one; then the rest, and None."""
+        """Yield the ids up to each special id with their bytes, and that id; then the rest, and None."""
         run: list[tuple[int, bytes]] = []
         at_start = self._strips
         for number in map(int, ids):
@@ -301,7 +301,7 @@ class ImportedTokenizer:
         yield run, None
 
     def _display(self, number: int, covered: list[CharacterSpan], neighbours: tuple[int, int]) -> str:
-        """Write a piece for people, the bytes of a character that it has not all of in hexadecimal behind it."""
+        """Format a piece for people, with hexadecimal bytes after characters that it covers only partly."""
         data = self._bytes[number][-len(covered) :] if covered else b""
         mark = SPACE_MARK if len(data) < len(self._bytes[number]) else ""
         shown: list[str] = []
@@ -323,7 +323,7 @@ class ImportedTokenizer:
             raise UserError(
                 f"the tokenizer has {size} ids, the model has only {vocab_size}",
                 where="tokenizer.json",
-                hint="Use the tokenizer.json that the model was trained with.",
+                hint="Use the tokenizer.json that belongs to the model.",
             )
         spellings: list[str | None] = [None] * (vocab_size or size)
         for spelling, number in numbers.items():
@@ -348,16 +348,16 @@ class ImportedTokenizer:
 
 
 def validate_tokenizer(content: Mapping[str, Any]) -> None:
-    """Refuse what is no tokenizer.json that the library reads.
+    """Check that the library can read a tokenizer.json.
 
     Raises:
-        UserError: saying what the library says.
+        UserError: with the library's message if it cannot.
     """
     _rust(content)
 
 
 def prepends_id(content: Mapping[str, Any], number: int) -> bool:
-    """Tell whether a tokenizer.json puts this id before every text."""
+    """Whether a tokenizer.json puts this id before every text."""
     ids: list[int] = _rust(content).encode("a", add_special_tokens=True).ids
     return ids[:1] == [number]
 
@@ -367,9 +367,9 @@ def _rust(content: Mapping[str, Any]) -> RustTokenizer:
         rust = RustTokenizer.from_str(json.dumps(content))
     except Exception as error:  # the library raises bare Exception
         raise UserError(
-            f"tokenizer.json has an unknown format: {error}",
+            f"tokenizer.json cannot be read: {error}",
             where="tokenizer.json",
-            hint="Try a newer version of the package `tokenizers`.",
+            hint="Install a newer version of the package `tokenizers`.",
         ) from error
     rust.no_truncation()
     rust.no_padding()

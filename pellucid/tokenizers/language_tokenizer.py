@@ -1,4 +1,4 @@
-"""The tokenizer of a language model: one that Pellucid has trained, or one that came with an imported model."""
+"""The tokenizer of a language model: trained by Pellucid, or imported with a model."""
 
 import json
 from pathlib import Path
@@ -18,11 +18,11 @@ LanguageTokenizer: TypeAlias = Tokenizer | ImportedTokenizer
 def load_language_tokenizer(folder: str | Path) -> LanguageTokenizer:
     """Read the tokenizer of a language model.
 
-    config.json of an imported model has `tokenizer`: {"start_id", "end_ids", "adds_start"}; tokenizer.json is then
+    In config.json an imported model has `tokenizer`: {"start_id", "end_ids", "adds_start"}; tokenizer.json is then
     Hugging Face's.
 
     Raises:
-        UserError: if it is missing or damaged, or does not fit the model.
+        UserError: if it is missing, damaged, or does not match the model.
     """
     folder = Path(folder)
     config = read_config(folder, "language-model")
@@ -30,10 +30,10 @@ def load_language_tokenizer(folder: str | Path) -> LanguageTokenizer:
     tokenizer = _imported(path, config) if "tokenizer" in config else load_tokenizer(path)
     if tokenizer.vocab_size != config.get("vocab_size"):
         raise UserError(
-            f"the tokenizer does not fit the model: it has {tokenizer.vocab_size} ids, "
+            f"tokenizer and model do not match: the tokenizer has {tokenizer.vocab_size} ids, "
             f"the model {config.get('vocab_size')}",
             where=str(path),
-            hint="The files of the folder must come from the same run; copy it again.",
+            hint="Copy the folder again: its files must come from the same run.",
         )
     return tokenizer
 

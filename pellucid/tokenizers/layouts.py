@@ -1,4 +1,4 @@
-"""The two layouts of a tokenizer.json, and what its parts do to a text."""
+"""The two layouts of tokenizer.json, and how its components change a text."""
 
 import json
 import re
@@ -23,7 +23,7 @@ _BYTE_PIECE = re.compile("<0x([0-9A-F]{2})>")
 
 
 def without_initial_mark(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy whose Metaspace, where it marks the first word only, marks none."""
+    """Copy the content with a Metaspace that does not mark the first word (if it marked only that)."""
     copy: dict[str, Any] = json.loads(json.dumps(content))
     for part in _parts(copy.get("pre_tokenizer")):
         if part.get("type") == "Metaspace" and part.get("prepend_scheme") == "first":
@@ -32,7 +32,7 @@ def without_initial_mark(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def without_space_prefix(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy that puts no space before a text."""
+    """Copy the content so that it puts no space before a text."""
     copy: dict[str, Any] = json.loads(json.dumps(content))
     never: dict[str, dict[str, Any]] = {
         "Prepend": {"prepend": ""},
@@ -45,7 +45,7 @@ def without_space_prefix(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _parts(part: Any) -> Iterator[dict[str, Any]]:
-    """Give a normalizer or pre-tokenizer and, of a sequence, those in it."""
+    """Yield a normalizer or pre-tokenizer and, for a sequence, its members."""
     if isinstance(part, dict):
         yield part
         for inner in (*part.get("pretokenizers", ()), *part.get("normalizers", ())):
@@ -53,10 +53,10 @@ def _parts(part: Any) -> Iterator[dict[str, Any]]:
 
 
 def is_byte_level(content: Mapping[str, Any]) -> bool:
-    """Tell whether pieces are made of stand-ins for bytes.
+    """Whether pieces are spelled with byte characters (GPT-2's layout).
 
     Raises:
-        UserError: if the layout is none that is known.
+        UserError: for an unknown layout.
     """
     model = content.get("model") or {}
     kind = model.get("type", "BPE")
@@ -64,21 +64,21 @@ def is_byte_level(content: Mapping[str, Any]) -> bool:
         raise UserError(
             f"the tokenizer is of type {kind}, expected BPE",
             where="tokenizer.json",
-            hint="Choose a model with byte-pair encoding, such as GPT-2, Llama or Qwen.",
+            hint="Import a model with byte-pair encoding, such as GPT-2, Llama or Qwen.",
         )
     if any(part.get("type") == "ByteLevel" for part in _parts(content.get("pre_tokenizer"))):
         return True
     if model.get("byte_fallback"):
         return False
     raise UserError(
-        "the tokenizer is neither byte-level nor does it fall back to bytes",
+        "the tokenizer is neither byte-level nor has a byte fallback",
         where="tokenizer.json",
-        hint="It has no ids for some characters; choose a model whose tokenizer works on bytes.",
+        hint="Choose a model whose tokenizer covers all bytes: this one has no ids for some characters.",
     )
 
 
 def adds_space_prefix(content: Mapping[str, Any]) -> bool:
-    """Tell whether a space is put before every text."""
+    """Whether a space is put before every text."""
     before = (*_parts(content.get("normalizer")), *_parts(content.get("pre_tokenizer")))
     tests: dict[str, Callable[[dict[str, Any]], bool]] = {
         "Prepend": lambda part: part.get("prepend") == SPACE_MARK,
@@ -89,7 +89,7 @@ def adds_space_prefix(content: Mapping[str, Any]) -> bool:
 
 
 def _byte_characters() -> list[str]:
-    """Return GPT-2's printable character for each byte: itself where it can be seen in Latin-1, else U+0100 and on.
+    """List GPT-2's printable character for each byte: itself if printable in Latin-1, else one from U+0100 on.
 
     Source:
         Radford et al. 2019, the published encoder.py, `bytes_to_unicode`.
@@ -100,21 +100,21 @@ def _byte_characters() -> list[str]:
 
 
 BYTE_CHARACTERS = _byte_characters()
-"""For each byte, the character that stands for it in byte-level tokens."""
+"""For each byte, the character that represents it in byte-level tokens."""
 
 _BYTE_OF_CHARACTER = {character: value for value, character in enumerate(BYTE_CHARACTERS)}
 
 
 def decode_byte_level(spelling: str) -> bytes:
-    """Decode a byte-level token to bytes."""
+    """Decode a byte-level token."""
     try:
         return bytes([_BYTE_OF_CHARACTER[character] for character in spelling])
-    except KeyError:  # a token that stands for itself, though no added token says so
+    except KeyError:  # a token spelled literally, although it is not listed as an added token
         return spelling.encode()
 
 
 def decode_byte_fallback(spelling: str) -> bytes:
-    """Decode a token with space marks to bytes."""
+    """Decode a token of the layout with a byte fallback."""
     if byte := _BYTE_PIECE.fullmatch(spelling):
         return bytes([int(byte[1], 16)])
     return spelling.replace(SPACE_MARK, " ").encode()

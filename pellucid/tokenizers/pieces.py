@@ -1,4 +1,4 @@
-"""Pieces as they stand in a text: their bytes, the characters they cover, and how they are shown."""
+"""Pieces of a text: their bytes, the characters they cover, and their display form."""
 
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, TypeAlias
@@ -17,14 +17,14 @@ __all__ = [
 
 
 class Piece(NamedTuple):
-    """One id as it stands in a text.
+    """One id of a text.
 
     Attributes:
-        bytes: what it adds to the text in UTF-8; the pieces' bytes joined are the text's. Nothing for a special id.
-        start, end: the characters of the text it covers, end excluded. A piece that is part of a character has the
+        bytes: the UTF-8 bytes that it adds to the text; all pieces' bytes joined are the text. Empty for special ids.
+        start, end: the characters of the text that it covers, end excluded. A piece that is part of a character has the
             offsets of the whole character.
-        display: for people: `▁` for a space, `水⟨E6⟩` for the byte E6 of a 水, `⟨U+000A⟩` for what cannot be seen,
-            `⟨end⟩` for a special id. The space mark before a text's first word is shown, though it adds no byte.
+        display: its form for people: `▁` for a space, `水⟨E6⟩` for the byte E6 of 水, `⟨U+000A⟩` for invisible
+            characters, `⟨end⟩` for a special id. The space mark before the first word is shown but adds no byte.
     """
 
     id: int
@@ -35,7 +35,7 @@ class Piece(NamedTuple):
 
 
 class CharacterSpan(NamedTuple):
-    """The character that a byte belongs to: its place among the characters, and itself ("" for bytes that are none)."""
+    """The character that a byte belongs to: its offsets, and the character itself ("" for invalid bytes)."""
 
     start: int
     end: int
@@ -43,18 +43,18 @@ class CharacterSpan(NamedTuple):
 
 
 PieceRun: TypeAlias = tuple[list[tuple[int, bytes]], int | None]
-"""Ids with what each adds to a text, and the special id that ends them; None at the end of a text."""
+"""Ids with the bytes that each adds, and the special id after them; None at the end of a text."""
 
 
 def make_visible(text: str) -> str:
-    """Write a text so that each of its characters can be seen."""
+    """Make every character of a text visible."""
     return "".join(character if character.isprintable() else f"⟨U+{ord(character):04X}⟩" for character in text)
 
 
 def character_spans(data: bytes) -> tuple[list[CharacterSpan], int]:
-    """Return for each byte of a text its character, and how many characters there are.
+    """Find the character of each byte of a text, and the number of characters.
 
-    As in decoding with "replace", bytes that are no UTF-8 make one U+FFFD for each stretch; their character is "".
+    As in decoding with "replace", each invalid stretch of bytes becomes one U+FFFD; its character here is "".
     """
     spans: list[CharacterSpan] = []
     characters = position = 0
@@ -79,15 +79,15 @@ def pieces_from_runs(
     display: Callable[[int, list[CharacterSpan], tuple[int, int]], str],
     special_display: Callable[[int], str],
 ) -> list[Piece]:
-    """Return the pieces of a text's runs, with offsets in the text that decoding makes of them.
+    """Build the pieces of a text's runs, with offsets in the decoded text.
 
-    Special ids are pieces without bytes; bytes that are no UTF-8 have the offsets of their U+FFFD.
+    Special ids are pieces without bytes; invalid bytes have the offsets of their U+FFFD.
 
     Args:
-        runs: of the text.
-        display: how an id is shown, by the characters that its bytes belong to and the starts of those before and
-            behind them, −1 where there are none.
-        special_display: how a special id is shown.
+        runs: the runs of the text.
+        display: formats an id, given the characters that its bytes belong to and the starts of the characters before
+            and after them, −1 if there are none.
+        special_display: formats a special id.
     """
     pieces: list[Piece] = []
     offset = 0
@@ -109,10 +109,10 @@ def pieces_from_runs(
 
 
 def lone_surrogate_error(text: str) -> UserError:
-    """Make the error for a text with a lone surrogate, which is no character and has no UTF-8."""
+    """Create the error for a text with a lone surrogate, which has no UTF-8."""
     place, code = next((i, ord(c)) for i, c in enumerate(text) if 0xD800 <= ord(c) < 0xE000)
     return UserError(
-        f"the text contains a lone surrogate, which is no character: U+{code:04X} at character {place + 1}",
+        f"lone surrogate U+{code:04X} at character {place + 1} of the text",
         where=f"character {place + 1}",
-        hint="Read the text again as UTF-8, or remove the character; it comes from a faulty conversion.",
+        hint="Read the text again as UTF-8, or remove the character: it comes from a faulty conversion.",
     )

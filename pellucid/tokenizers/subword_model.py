@@ -1,4 +1,4 @@
-"""What the kinds of tokenizer have in common: each cuts one escaped word into pieces."""
+"""The interface shared by all kinds of tokenizer: splitting one escaped word into pieces."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -9,22 +9,22 @@ __all__ = ["SubwordModel"]
 
 
 class SubwordModel(Protocol):
-    """Cuts a word (see `Alphabet.split`) into pieces.
+    """Splits a word (see `Alphabet.split`) into pieces.
 
-    A piece's number is its place in `pieces`, which begins with the alphabet's signs; a word made of signs can
-    therefore always be cut. The special ids are not its business: `Tokenizer` puts them before the pieces.
+    A piece's number is its index in `pieces`, which begins with the alphabet's base symbols, so that every word can be
+    split. Special ids are handled by `Tokenizer`, which puts them before the pieces.
     """
 
     @property
     def kind(self) -> TokenizerKind:
-        """Name of the kind."""
+        """The kind of tokenizer."""
 
     @property
     def pieces(self) -> Sequence[str]:
-        """Every piece, escaped, by its number."""
+        """All pieces, escaped, by number."""
 
     def split(self, word: str) -> list[int]:
-        """Return the numbers of the pieces; the pieces joined are the word."""
+        """Split a word into the numbers of its pieces; the pieces joined are the word."""
 
     def as_dict(self) -> dict[str, object]:
-        """Serialize the model, without the alphabet."""
+        """What the file holds besides the alphabet."""

@@ -1,7 +1,7 @@
-"""Text to ids and back, the same for all kinds.
+"""Text ↔ ids, the same for all kinds of tokenizer.
 
-The ids: padding, start and end of a sentence, and ten placeholders come first and have no written form, so that no text
-can produce them; then the 256 bytes, the space mark and the alphabet's characters; then the model's longer pieces.
+Ids in order: padding, start, end and ten placeholders, which have no written form, so that no text can produce them;
+then the 256 bytes, the space mark and the alphabet's characters; then the model's longer pieces.
 """
 
 import json
@@ -25,13 +25,13 @@ SPECIAL_IDS = 3 + len(PLACEHOLDERS)
 _SPECIAL_NAMES = ("pad", "start", "end", *(f"placeholder {number}" for number in range(len(PLACEHOLDERS))))
 _BYTE_IDS = range(SPECIAL_IDS, SPECIAL_IDS + len(BYTES))
 
-# Words met before are not cut again: text repeats itself. The bounds keep the memory below some 100 MB.
+# Words are cached, because text repeats itself. The limits keep the cache below about 100 MB.
 _MAX_CACHED_WORDS = 400_000
 _MAX_CACHED_LENGTH = 24
 
 
 class Tokenizer:
-    """Text ↔ ids. Make one with `train_tokenizer` or `load_tokenizer`.
+    """Text ↔ ids. Create one with `train_tokenizer` or `load_tokenizer`.
 
     For every text without lone surrogates `decode(encode(text)) == text`; nothing is normalised.
     """
@@ -48,71 +48,71 @@ class Tokenizer:
 
     @property
     def kind(self) -> TokenizerKind:
-        """What a piece is: "bpe", "unigram", "words" or "characters"."""
+        """The kind: "bpe", "unigram", "words" or "characters"."""
         return self._model.kind
 
     @property
     def vocab_size(self) -> int:
-        """How many ids there are, special ones and bytes included; all are below it."""
+        """Number of ids, including special ids and bytes."""
         return len(self._bytes)
 
     @property
     def pad_id(self) -> int:
-        """Fills a batch up behind its shorter texts."""
+        """The id that pads shorter texts of a batch."""
         return 0
 
     @property
     def start_id(self) -> int:
-        """Stands before a sentence."""
+        """The id before a sentence."""
         return 1
 
     @property
     def end_id(self) -> int:
-        """Stands after a sentence."""
+        """The id after a sentence."""
         return 2
 
     @property
     def end_ids(self) -> tuple[int, ...]:
-        """The ids that end a text: the one there is."""
+        """The ids that end a text."""
         return (self.end_id,)
 
     @property
     def adds_start(self) -> bool:
-        """Whether a text that is continued begins with `start_id`: it does."""
+        """Whether a prompt begins with `start_id`; always true."""
         return True
 
     @property
     def placeholder_ids(self) -> range:
-        """Stand for what is not to be translated, see `encode_segments`."""
+        """The ids of placeholders, see `encode_segments`."""
         return range(3, SPECIAL_IDS)
 
     def encode(self, text: str) -> list[int]:
-        """Return the ids of a text, without start and end.
+        """Encode a text, without start and end ids.
 
         Raises:
-            UserError: at a lone surrogate.
+            UserError: for a lone surrogate.
         """
         return self._encode_escaped(self.alphabet.escape(text))
 
     def encode_continuation(self, text: str) -> list[int]:
-        """Return the ids of a text that goes on from another one: what `id_to_bytes` gives for them is the text.
+        """Encode a text that continues another one: the bytes of its ids (`id_to_bytes`) are exactly the text.
 
         Raises:
-            UserError: at a lone surrogate.
+            UserError: for a lone surrogate.
         """
         return self._ids_of(self.alphabet.split(self.alphabet.escape(text)))
 
     def encode_batch(self, texts: Iterable[str], *, dropout: float = 0.0, seed: int = 0) -> list[list[int]]:
-        """Return the ids of each text, without start and end.
+        """Encode each text, without start and end ids.
 
         Args:
             texts: any number of texts.
-            dropout: share of merges passed over at random (bpe only); a pure function of the texts in their order, the
-                share and `seed`.
-            seed: which of the random ways to cut.
+            dropout: probability of skipping a merge (bpe only); the result is a pure function of the texts in order,
+                the probability and `seed`.
+            seed: seed of the random splits.
 
         Raises:
-            UserError: at a lone surrogate, or if dropout is asked of a kind without merges.
+            UserError: for a lone surrogate, or for dropout with a kind without merges.
         """
         if isinstance(texts, str):
             raise UserError(
@@ -123,9 +123,9 @@ class Tokenizer:
         return [self.encode(text) for text in texts]
 
     def encode_segments(self, segments: Iterable[str | int]) -> list[int]:
-        """Return the ids of text with placeholders in it, each given by its number from 0 to 9.
+        """Encode text with placeholders, each given by its number from 0 to 9.
 
-        The strings are encoded as one text in which the placeholders stand; two that meet are joined.
+        The strings are encoded as one text with the placeholders inside; adjacent strings are joined.
         """
         escaped = [
             self.alphabet.escape(segment) if isinstance(segment, str) else _placeholder(segment) for segment in segments
@@ -133,15 +133,15 @@ class Tokenizer:
         return self._encode_escaped("".join(escaped))
 
     def decode(self, ids: Iterable[int]) -> str:
-        """Return the text of ids; special ones are skipped, and bytes that are no UTF-8 become U+FFFD.
+        """Decode ids; special ids are skipped, and invalid UTF-8 becomes U+FFFD.
 
         Raises:
-            UserError: at an id that is not in the vocabulary.
+            UserError: for an id outside the vocabulary.
         """
         return "".join(segment for segment in self.decode_segments(ids) if isinstance(segment, str))
 
     def decode_segments(self, ids: Iterable[int]) -> list[str | int]:
-        """Return the text of ids, with a placeholder's number where one stands; empty strings are left out."""
+        """Decode ids into strings and the numbers of placeholders; empty strings are left out."""
         segments: list[str | int] = []
         for run, placeholder in self._runs(ids):
             text = b"".join(part for _, part in run).decode("utf-8", "replace")
@@ -150,13 +150,13 @@ class Tokenizer:
         return segments
 
     def pieces(self, text: str) -> list[Piece]:
-        """Return the pieces of a text, with their bytes and offsets; the ids are those of `encode`."""
+        """Encode a text as pieces, with their bytes and offsets; the ids are those of `encode`."""
         return self.pieces_from_ids(self.encode(text))
 
     def pieces_from_ids(self, ids: Iterable[int]) -> list[Piece]:
-        """Return the pieces of ids, with offsets in the text that `decode` makes of them.
+        """Build the pieces of ids, with offsets in the decoded text.
 
-        Special ids are pieces without bytes; bytes that are no UTF-8 have the offsets of their U+FFFD.
+        Special ids are pieces without bytes; invalid UTF-8 has the offsets of its U+FFFD.
         """
         return pieces_from_runs(
             self._runs(ids),
@@ -165,22 +165,22 @@ class Tokenizer:
         )
 
     def id_to_bytes(self, number: int, *, at_start: bool = False) -> bytes:
-        """Decode one id to the bytes that it adds to a text, perhaps part of a character; b"" for special ids.
+        """The UTF-8 bytes that an id adds to a text, possibly part of a character; b"" for special ids.
 
         Args:
             number: the id.
-            at_start: whether it is the first that has bytes: the space that encoding put there is then no text.
+            at_start: whether it is the first id with bytes: the space added by encoding is then not text.
         """
         if not 0 <= number < len(self._bytes):
             raise UserError(
-                f"id {number} is not in the vocabulary of {len(self._bytes)} ids",
-                where="number",
-                hint="Ids are counted from 0; use the tokenizer of the model that produced the id.",
+                f"id {number} is not in the vocabulary",
+                where="ids",
+                hint=f"Use ids from 0 to {len(self._bytes) - 1}, from the same tokenizer.",
             )
         return self._bytes[number].removeprefix(b" ") if at_start else self._bytes[number]
 
     def save(self, path: str | Path) -> None:
-        """Write the tokenizer to a file, whole or not at all.
+        """Write the tokenizer to a file atomically.
 
         Raises:
             UserError: if the file cannot be written.
@@ -188,7 +188,7 @@ class Tokenizer:
         write_text(path, json.dumps(self.as_dict(), ensure_ascii=False, indent=1) + "\n")
 
     def as_dict(self) -> dict[str, object]:
-        """Serialize the tokenizer; the same training text gives the same content."""
+        """The content of the file; deterministic for a training text."""
         return {
             "format": FORMAT,
             "kind": self.kind,
@@ -241,9 +241,9 @@ class Tokenizer:
         ]
 
     def _runs(self, ids: Iterable[int]) -> Iterator[PieceRun]:
-        """Give the ids up to each placeholder with what each adds, and that placeholder; then the rest, and None.
+        """Yield the ids up to each placeholder with their bytes, and that placeholder; then the rest, and None.
 
-        The text's first space is taken away: encoding put it there.
+        The leading space added by encoding is removed.
         """
         run: list[tuple[int, bytes]] = []
         at_start = True
@@ -268,9 +268,9 @@ class Tokenizer:
 def _placeholder(number: int) -> str:
     if not 0 <= number < len(PLACEHOLDERS):
         raise UserError(
-            f"there are {len(PLACEHOLDERS)} placeholders, counted from 0; got number {number}",
-            where="number",
-            hint=f"Pass a number below {len(PLACEHOLDERS)}.",
+            f"no placeholder has the number {number}",
+            where="segments",
+            hint=f"Use numbers from 0 to {len(PLACEHOLDERS) - 1}.",
         )
     return PLACEHOLDERS[number]
 

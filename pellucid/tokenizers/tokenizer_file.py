@@ -1,4 +1,4 @@
-"""A tokenizer's file: read, and doubted in every part before it is believed."""
+"""Load a tokenizer's file and validate every part of it."""
 
 import json
 import math
@@ -21,14 +21,14 @@ _CLASSES = ("letters", "unspaced", "digits", "symbols")
 
 
 class _DamagedFile(Exception):
-    """What is wrong inside a tokenizer's file."""
+    """Something is wrong in a tokenizer's file."""
 
 
 def load_tokenizer(path: str | Path) -> Tokenizer:
     """Read a tokenizer that `Tokenizer.save` wrote.
 
     Raises:
-        UserError: if the file is missing, unreadable, of another format or kind, or damaged.
+        UserError: if the file is missing, unreadable, damaged, or of another format or kind.
     """
     try:
         content = json.loads(Path(path).read_bytes())
@@ -36,20 +36,20 @@ def load_tokenizer(path: str | Path) -> Tokenizer:
         raise UserError(
             f"cannot read the tokenizer {path}: {(error.strerror or str(error)).lower()}",
             where=str(path),
-            hint="Check that the folder is a finished model of Pellucid.",
+            hint="Check that the folder is a finished Pellucid model.",
         ) from error
-    except (ValueError, RecursionError) as error:  # neither UTF-8 nor JSON
-        raise _damaged(path, f"is damaged: it is no JSON ({error})") from error
+    except (ValueError, RecursionError) as error:  # not UTF-8, or not JSON
+        raise _damaged(path, f"is damaged: not JSON ({error})") from error
     if not isinstance(content, dict) or "format" not in content or "alphabet" not in content:
-        raise _damaged(path, "is no tokenizer of Pellucid (a file of the same name by other software, perhaps)")
+        raise _damaged(path, "is not a Pellucid tokenizer (perhaps a file of the same name by other software)")
     if content["format"] != FORMAT:
         raise UserError(
             f"the tokenizer {path} has format {content['format']}, this version of Pellucid reads format {FORMAT}",
             where=str(path),
-            hint="Use the version of Pellucid that made the model, or a newer one.",
+            hint="Use the version of Pellucid that created the model, or a newer one.",
         )
     if content.get("kind") not in _KINDS:
-        raise _damaged(path, f"is of kind {content.get('kind')!r}; known are {', '.join(_KINDS)}")
+        raise _damaged(path, f"has the unknown kind {content.get('kind')!r}; known kinds are {', '.join(_KINDS)}")
     try:
         return _tokenizer(content)
     except _DamagedFile as damage:
@@ -58,7 +58,7 @@ def load_tokenizer(path: str | Path) -> Tokenizer:
 
 def _damaged(path: str | Path, what: str) -> UserError:
     return UserError(
-        f"the tokenizer {path} {what}", where=str(path), hint="Copy the model's folder again from where it was made."
+        f"the tokenizer {path} {what}", where=str(path), hint="Copy the model's folder again from the original."
     )
 
 
@@ -67,10 +67,10 @@ def _tokenizer(content: dict[str, Any]) -> Tokenizer:
     model = _model(content["kind"], alphabet, _fields(content.get("model"), "model"))
     trained_on = _fields(content.get("trained_on", {}), "trained_on")
     if not all(isinstance(count, int) for count in trained_on.values()):
-        raise _DamagedFile("trained_on holds something that is no count")
+        raise _DamagedFile("trained_on has a value that is not a count")
     tokenizer = Tokenizer(alphabet, model, trained_on)
     if content.get("vocab_size") != tokenizer.vocab_size:
-        raise _DamagedFile(f"it says vocab_size {content.get('vocab_size')!r} and holds {tokenizer.vocab_size} ids")
+        raise _DamagedFile(f"vocab_size is {content.get('vocab_size')!r}, but the file has {tokenizer.vocab_size} ids")
     return tokenizer
 
 
@@ -80,9 +80,9 @@ def _alphabet(fields: Any) -> Alphabet:
         raise _DamagedFile(f"the alphabet has {', '.join(fields) or 'nothing'} instead of {', '.join(_CLASSES)}")
     characters = "".join(_text(fields[name], name) for name in _CLASSES)
     if len(set(characters)) != len(characters):
-        raise _DamagedFile("a character stands twice in the alphabet")
+        raise _DamagedFile("a character occurs twice in the alphabet")
     if any(character == " " or is_reserved(character) for character in characters):
-        raise _DamagedFile("the alphabet has a character that is reserved")
+        raise _DamagedFile("the alphabet has a reserved character")
     return Alphabet(**{name: "".join(sorted(fields[name])) for name in _CLASSES})
 
 
@@ -102,11 +102,11 @@ def _merges(entries: Any, base_symbols: Sequence[str]) -> list[tuple[str, str]]:
     for entry in _list(entries, "merges"):
         left, _, right = _text(entry, "a merge").partition(" ")
         if left not in known or right not in known:
-            raise _DamagedFile(f"the merge {entry!r} joins a piece that no merge before it makes")
+            raise _DamagedFile(f"the merge {entry!r} joins a piece that no earlier merge creates")
         known.add(left + right)
         merges.append((left, right))
     if len(set(merges)) != len(merges):
-        raise _DamagedFile("a merge stands twice")
+        raise _DamagedFile("a merge occurs twice")
     return merges
 
 
@@ -119,7 +119,7 @@ def _scores(entries: Any, base_symbols: Sequence[str]) -> dict[str, float]:
             raise _DamagedFile(f"{entry!r} is not a piece and its score")
         piece, score = _spelled(entry[0], known), entry[1]
         if not math.isfinite(score) or piece in scores:
-            raise _DamagedFile(f"the piece {piece!r} stands twice or has no finite score")
+            raise _DamagedFile(f"the piece {piece!r} occurs twice or has no finite score")
         scores[piece] = score
     if missing := [character for character in characters if character not in scores]:
         raise _DamagedFile(f"the character {missing[0]!r} has no score")
@@ -130,29 +130,29 @@ def _words(entries: Any, base_symbols: Sequence[str]) -> list[str]:
     known = set(base_symbols[len(BYTES) :])
     words = [_spelled(entry, known) for entry in _list(entries, "words")]
     if len(set(words)) != len(words) or any(len(word) < 2 for word in words):
-        raise _DamagedFile("a word stands twice or is a single character")
+        raise _DamagedFile("a word occurs twice or is a single character")
     return words
 
 
 def _spelled(piece: Any, known: set[str]) -> str:
     if not _text(piece, "a piece") or not known.issuperset(piece):
-        raise _DamagedFile(f"the piece {piece!r} is not spelt with the alphabet and {SPACE_MARK}")
+        raise _DamagedFile(f"the piece {piece!r} is not spelled with the alphabet and {SPACE_MARK}")
     return str(piece)
 
 
 def _fields(value: Any, name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise _DamagedFile(f"{name} is missing or no object")
+        raise _DamagedFile(f"{name} is missing or not an object")
     return value
 
 
 def _list(value: Any, name: str) -> list[Any]:
     if not isinstance(value, list):
-        raise _DamagedFile(f"{name} is missing or no list")
+        raise _DamagedFile(f"{name} is missing or not a list")
     return value
 
 
 def _text(value: Any, name: str) -> str:
     if not isinstance(value, str):
-        raise _DamagedFile(f"{name} is missing or no text")
+        raise _DamagedFile(f"{name} is missing or not a string")
     return value

@@ -1,4 +1,4 @@
-"""Text → a tokenizer."""
+"""Train a tokenizer on texts."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,9 +16,9 @@ from pellucid.tokenizers.word_list import WordList, train_words
 __all__ = ["train_tokenizer"]
 
 _FIXED_IDS = SPECIAL_IDS + len(BYTES) + 1
-_CHARACTERS_SHARE = 0.5  # of the ids that are not fixed, at most; the rest is for pieces longer than one character
-_MAX_WORDS = 32_000  # ids in all, if no size is given
-_GOLDEN = 0x9E3779B97F4A7C15  # 2⁶⁴ / the golden ratio: its multiples spread evenly, whatever every second text is
+_CHARACTERS_SHARE = 0.5  # maximum share of the ids that are not fixed; the rest is for longer pieces
+_MAX_WORDS = 32_000  # vocabulary size if none is given
+_GOLDEN = 0x9E3779B97F4A7C15  # 2⁶⁴ / the golden ratio: its multiples are spread evenly
 _WORD_BITS = 64
 
 _TRAINERS: dict[str, Callable[[Mapping[str, int], Sequence[str], int], SubwordModel]] = {
@@ -29,26 +29,22 @@ _TRAINERS: dict[str, Callable[[Mapping[str, int], Sequence[str], int], SubwordMo
 
 
 def train_tokenizer(texts: Iterable[str], config: TokenizerConfig | None = None) -> Tokenizer:
-    """Train a tokenizer on texts, read once; the same texts give the same tokenizer.
+    """Train a tokenizer on texts, read once; deterministic.
 
-    With `config.joint` the texts are those of both languages; the size that is chosen if none is given depends on the
-    number of pairs, which are then half as many. Fewer ids than asked are made where the text has no more to give, see
-    `Tokenizer.vocab_size`. `Tokenizer.trained_on` says how much of the text was used: "used_characters" of
-    "characters".
+    With `config.joint` the texts are those of both languages, so that the number of pairs, from which the default
+    vocabulary size is chosen, is half the number of texts. The vocabulary is smaller than requested if the text does
+    not support more pieces; see `Tokenizer.vocab_size`. `Tokenizer.trained_on` records how much of the text was used:
+    "used_characters" of "characters".
 
     Raises:
         UserError: if there is no text, or a text has a lone surrogate.
     """
     config = config or TokenizerConfig()
     if isinstance(texts, str):
-        raise UserError("expected texts to train a tokenizer on, got one text", where="texts", hint="Put it in a list.")
+        raise UserError("expected a list of texts, got one text", where="texts", hint="Put it in a list.")
     sample, trained_on = _take_sample(texts, config.max_training_characters)
     if not trained_on["characters"]:
-        raise UserError(
-            "there is no text to train a tokenizer on: every line is empty, or there is none",
-            where="texts",
-            hint="Pass at least one text that is not empty.",
-        )
+        raise UserError("no text to train a tokenizer on", where="texts", hint="Give texts that are not empty.")
     size = _vocab_size(config, trained_on["texts"])
     alphabet = choose_alphabet(_count_characters(sample), config.character_coverage, _max_characters(config, size))
     return Tokenizer(alphabet, _train_model(sample, alphabet, config, size), trained_on)
@@ -75,9 +71,9 @@ def _max_characters(config: TokenizerConfig, size: int | None) -> int | None:
 
 
 def _take_sample(texts: Iterable[str], limit: int) -> tuple[list[str], dict[str, int]]:
-    """Keep an even sample of at most `limit` characters, and count; a single longer text is cut.
+    """Keep an even sample of at most `limit` characters, and count; a single longer text is truncated.
 
-    Each time the sample outgrows the limit, the share of the texts that are kept is halved.
+    Whenever the sample exceeds the limit, the share of texts kept is halved.
     """
     kept: list[tuple[int, str]] = []
     number = characters = used = halvings = 0
@@ -105,7 +101,7 @@ def _count_characters(texts: Sequence[str]) -> Counter[str]:
         counts.update(text)
     if any("\ud800" <= character <= "\udfff" for character in counts):
         for text in texts:
-            Alphabet().escape(text)  # says where
+            Alphabet().escape(text)  # raises an error with the position
     return counts
 
 

@@ -1,7 +1,7 @@
-"""Unigram pieces: each piece has a probability, and a word is cut the most probable way.
+"""Unigram pieces: each piece has a probability, and a word is split the most probable way.
 
-The cutting is that of Hugging Face's `tokenizers`. The training is ours: theirs adds floating-point sums in an order
-that threads decide, so that the same text gives another tokenizer each time, and takes minutes where there are no
+Splitting uses Hugging Face's `tokenizers`. Training is our own: theirs adds floating-point numbers in an order that
+depends on threads, so that the same text gives a different tokenizer each time, and takes minutes for text without
 spaces between words.
 """
 
@@ -16,15 +16,15 @@ from pellucid.tokenizers.byte_pairs import learn_merges
 
 __all__ = ["Unigram", "train_unigram"]
 
-_SEED_FACTOR = 4  # candidates for each place in the vocabulary
-_SHRINKING_FACTOR = 0.7  # share of the pieces that a round of pruning leaves
-_UNSEEN = 0.5  # count of a sign that no word needs, in occurrences; it must stay usable
-_BYTE_SCORE = -20.0  # a byte is a word of its own and has no rival: any number does
-_DIGITS = 6  # of a score in the file
+_SEED_FACTOR = 4  # candidates for each piece of the vocabulary
+_SHRINKING_FACTOR = 0.7  # share of the pieces kept by a round of pruning
+_UNSEEN = 0.5  # occurrences assumed for a character that no word needs, so that it stays usable
+_BYTE_SCORE = -20.0  # a byte is always a word by itself, so any score works
+_DIGITS = 6  # decimal places of a score in the file
 
 
 class Unigram:
-    """Cuts a word into the pieces whose probabilities have the highest product.
+    """Splits a word into the pieces whose probabilities have the highest product.
 
     Source:
         Kudo 2018, "Subword Regularization", §3.2.
@@ -33,7 +33,7 @@ class Unigram:
     kind: Literal["unigram"] = "unigram"
 
     def __init__(self, base_symbols: Sequence[str], scores: Mapping[str, float]) -> None:
-        """Make the model from the scores (natural log-probabilities) of all characters and longer pieces."""
+        """Create the model from the scores (natural log-probabilities) of all characters and longer pieces."""
         self.pieces = (
             *base_symbols,
             *sorted(scores.keys() - set(base_symbols), key=lambda piece: (-scores[piece], piece)),
@@ -42,24 +42,24 @@ class Unigram:
         self._rust = models.Unigram([(byte, _BYTE_SCORE) for byte in BYTES] + list(self._scores.items()), None, False)
 
     def split(self, word: str) -> list[int]:
-        """Return the numbers of the pieces of a word."""
+        """Split a word into the numbers of its pieces."""
         return [token.id for token in self._rust.tokenize(word)]
 
     def as_dict(self) -> dict[str, object]:
-        """Serialize the scores of the characters and of the pieces."""
+        """What the file holds besides the alphabet: the scores of its characters and of the pieces."""
         return {"scores": [[piece, score] for piece, score in self._scores.items()]}
 
 
 def train_unigram(words: Mapping[str, int], base_symbols: Sequence[str], room: int) -> Unigram:
-    """Choose at most `room` pieces for counted words; the same words give the same pieces.
+    """Learn at most `room` pieces from word counts; deterministic.
 
-    Four times as many candidates as there is room are pruned in rounds: count how often each piece is used when every
-    word is cut its best way, take the counts for probabilities, and drop the pieces whose loss would cost least.
+    Four times as many candidates are pruned in rounds: count how often each piece is used when every word is split its
+    best way, take the counts as probabilities, and drop the pieces whose loss costs least.
 
     Source:
-        Kudo 2018, §3.2. Differs from source: the candidates are the pieces of byte-pair encoding, not the frequent
-        substrings, and the expected counts are those of the best cut alone (Viterbi training): whole numbers, whose
-        sum no order of adding can change.
+        Kudo 2018, §3.2. Differs from source: the candidates are the pieces of byte-pair encoding instead of frequent
+        substrings, and the expected counts are those of the best split alone (Viterbi training): integers, whose sum
+        does not depend on the order of addition.
     """
     merges = learn_merges(words, base_symbols, _SEED_FACTOR * room)
     characters = base_symbols[len(BYTES) :]
@@ -78,7 +78,7 @@ def train_unigram(words: Mapping[str, int], base_symbols: Sequence[str], room: i
 
 
 def _count_everywhere(words: Mapping[str, int], pieces: Collection[str]) -> dict[str, int]:
-    """Count each candidate wherever it stands in a word, overlaps and all."""
+    """Count each candidate wherever it occurs in a word, including overlaps."""
     longest = max(map(len, pieces))
     counts = dict.fromkeys(pieces, 0)
     for word, count in words.items():
@@ -91,7 +91,7 @@ def _count_everywhere(words: Mapping[str, int], pieces: Collection[str]) -> dict
 
 
 def _count_used(model: Unigram, words: Mapping[str, int]) -> dict[str, int]:
-    """Count each piece but the bytes, which no other piece could take the place of."""
+    """Count the uses of each piece except bytes, which no other piece can replace."""
     counts = [0] * len(model.pieces)
     for word, count in words.items():
         for number in model.split(word):
@@ -100,7 +100,7 @@ def _count_used(model: Unigram, words: Mapping[str, int]) -> dict[str, int]:
 
 
 def _scores_of(counts: Mapping[str, int], characters: Sequence[str]) -> dict[str, float]:
-    """Return the log-probabilities of all characters and of those longer pieces that are used at all."""
+    """The log-probabilities of all characters, and of the longer pieces that are used."""
     used = {piece: float(count) for piece, count in counts.items() if count}
     used |= {character: max(counts[character], _UNSEEN) for character in characters}
     total = math.log(sum(used.values()))
@@ -108,7 +108,7 @@ def _scores_of(counts: Mapping[str, int], characters: Sequence[str]) -> dict[str
 
 
 def _cost_of_losing(piece: str, scores: Mapping[str, float]) -> float:
-    """Return how much log-probability one use of `piece` loses when it is cut the best other way."""
+    """The log-probability that one use of `piece` loses when it is split the next best way."""
     best = [0.0] + [-math.inf] * len(piece)
     for end in range(1, len(piece) + 1):
         for start in range(end):

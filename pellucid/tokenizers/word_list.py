@@ -1,4 +1,4 @@
-"""Whole words, and single characters: the two kinds that need no subword model."""
+"""Whole words and single characters: the two kinds without a subword model."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -9,9 +9,9 @@ _MIN_COUNT = 2
 
 
 class WordList:
-    """Known words are one piece, unknown ones fall into characters and bytes.
+    """Known words are one piece, unknown words are split into characters and bytes.
 
-    With no words at all it is the tokenizer of characters.
+    Without words it is the tokenizer of characters.
     """
 
     def __init__(
@@ -23,19 +23,19 @@ class WordList:
         self._words = tuple(words)
 
     def split(self, word: str) -> list[int]:
-        """Return the number of the word, or those of its characters."""
+        """The number of the word, or those of its characters."""
         number = self._number.get(word)
         return [self._number[character] for character in word] if number is None else [number]
 
     def as_dict(self) -> dict[str, object]:
-        """Serialize the model, without the alphabet."""
+        """What the file holds besides the alphabet."""
         return {"words": list(self._words)} if self.kind == "words" else {}
 
 
 def train_words(words: Mapping[str, int], base_symbols: Sequence[str], room: int) -> WordList:
-    """Take the most frequent words of more than one sign, at most `room`, each seen twice at least.
+    """Take the most frequent words of more than one symbol, at most `room`, that occur at least twice.
 
-    A run of Chinese characters counts as a word: frequent short ones become pieces, all others fall into characters.
+    A run of Chinese characters counts as a word: frequent short ones become pieces, others are split into characters.
     """
     ranked = sorted((-count, word) for word, count in words.items() if len(word) > 1 and count >= _MIN_COUNT)
     return WordList("words", base_symbols, [word for _, word in ranked[:room]])

@@ -93,12 +93,12 @@ def test_a_checkpoint_names_its_model(model: Path) -> None:
 def test_a_begun_model_is_told_from_none(model: Path) -> None:
     (model / "config.json").unlink()
     assert contains_model(model)
-    with pytest.raises(UserError, match="beginning of a model"):
+    with pytest.raises(UserError, match="unfinished model"):
         read_config(model)
 
 
 def test_a_folder_with_a_model_is_refused_untouched(model: Path) -> None:
-    with pytest.raises(UserError, match="holds a model already") as caught:
+    with pytest.raises(UserError, match="already holds a model") as caught:
         prepare_output(model, resume=False, overwrite=False)
     assert "--resume" in caught.value.hint and "--overwrite" in caught.value.hint
     assert (model / "model.safetensors").read_bytes() == b"weights"
@@ -136,7 +136,7 @@ def test_overwrite_spares_a_folder_of_another_program(model: Path) -> None:
 @pytest.mark.parametrize("overwrite", [False, True])
 def test_a_folder_with_other_things_is_refused(tmp_path: Path, overwrite: bool) -> None:
     (tmp_path / "thesis.tex").touch()
-    with pytest.raises(UserError, match=r"other things: thesis\.tex"):
+    with pytest.raises(UserError, match=r"other files and no model: thesis\.tex"):
         prepare_output(tmp_path, resume=False, overwrite=overwrite)
 
 

@@ -64,7 +64,7 @@ def test_behind_a_special_token_no_word_is_the_first() -> None:
 
 @pytest.mark.parametrize("messages", [[{"role": "user"}], [{"content": "x"}], ["x"], [{"role": "user", "content": 3}]])
 def test_messages_of_another_form_are_refused(tokenizer: ImportedTokenizer, messages: Any) -> None:
-    with pytest.raises(UserError, match="a message needs a role and a content"):
+    with pytest.raises(UserError, match="message 1 lacks a role or a content"):
         ChatTemplate(TEMPLATE, tokenizer).encode(messages)
 
 
@@ -76,7 +76,7 @@ def test_messages_of_another_form_are_refused(tokenizer: ImportedTokenizer, mess
         ("{{ messages.__class__.__mro__ }}", "rejects these messages"),
         ("{{ 1 / 0 }}", "rejects these messages"),
         ("{{ messages.append(1) }}", "rejects these messages"),
-        ("", "renders nothing for these messages"),
+        ("", "produces no text for these messages"),
         ("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "recurses without end"),
     ],
 )

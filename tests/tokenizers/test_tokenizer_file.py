@@ -26,7 +26,7 @@ def test_a_missing_file_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b"[]", b"{}", b'{"version": "1.0"}'])
 def test_a_file_that_is_no_tokenizer_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "tokenizer.json").write_bytes(content)
-    with pytest.raises(UserError, match=r"damaged|no tokenizer") as caught:
+    with pytest.raises(UserError, match=r"damaged|not a Pellucid tokenizer") as caught:
         load_tokenizer(tmp_path / "tokenizer.json")
     assert caught.value.where == (str(tmp_path / "tokenizer.json"),)
 
@@ -44,7 +44,7 @@ DAMAGES: list[tuple[TokenizerKind, Callable[[dict[str, Any]], None], str]] = [
     ("bpe", put("format", value=2), "format 2"),
     ("bpe", put("kind", value="wordpiece"), "kind 'wordpiece'"),
     ("bpe", put("kind", value=["bpe"]), "kind"),
-    ("bpe", put("vocab_size", value=5), "vocab_size 5"),
+    ("bpe", put("vocab_size", value=5), "vocab_size is 5"),
     ("bpe", put("alphabet", value={"letters": "a"}), "alphabet"),
     ("bpe", put("alphabet", value=None), "alphabet"),
     ("bpe", put("alphabet", "letters", value="aa"), "twice"),
@@ -61,12 +61,12 @@ DAMAGES: list[tuple[TokenizerKind, Callable[[dict[str, Any]], None], str]] = [
     ("unigram", put("model", "scores", value=[["▁", -1.0]]), "no score"),
     ("unigram", put("model", "scores", value=[["▁", float("nan")]]), "finite"),
     ("unigram", put("model", "scores", value=[["▁", -1.0], ["▁", -1.0]]), "twice"),
-    ("unigram", put("model", "scores", value=[["\U000f0000", -1.0]]), "spelt"),
+    ("unigram", put("model", "scores", value=[["\U000f0000", -1.0]]), "not spelled"),
     ("unigram", put("model", "scores", value=[["▁"]]), "score"),
     ("words", put("model", "words", value=["the", "the"]), "twice"),
     ("words", put("model", "words", value=["t"]), "single"),
-    ("words", put("model", "words", value=[""]), "spelt"),
-    ("words", put("model", "words", value=["</s>"]), "spelt"),
+    ("words", put("model", "words", value=[""]), "not spelled"),
+    ("words", put("model", "words", value=["</s>"]), "not spelled"),
 ]
 
 

@@ -100,7 +100,7 @@ def test_what_is_out_of_range_is_refused(bpe: Tokenizer) -> None:
         with pytest.raises(UserError, match="not in the vocabulary"):
             bpe.decode([number])
     for number in (-1, 10):
-        with pytest.raises(UserError, match="placeholders"):
+        with pytest.raises(UserError, match="no placeholder"):
             bpe.encode_segments([number])
 
 

@@ -211,7 +211,7 @@ def test_a_folder_that_holds_a_model_is_refused(pairs_file: PairsFile, tmp_path:
     source = pairs_file()
     _train(source, tmp_path / "model", steps=2)
     before = (tmp_path / "model" / "model.safetensors").read_bytes()
-    with pytest.raises(UserError, match="holds a model already"):
+    with pytest.raises(UserError, match="already holds a model"):
         train_translator([source], tmp_path / "model", steps=2)
     assert (tmp_path / "model" / "model.safetensors").read_bytes() == before
     _train(source, tmp_path / "model", steps=2, overwrite=True)

@@ -1,4 +1,4 @@
-"""What is wrong with a text, by file and line, before a minute of training is spent."""
+"""Find what is wrong with a text, by file and line, before training."""
 
 from typing import TYPE_CHECKING
 

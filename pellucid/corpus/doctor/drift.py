@@ -1,4 +1,4 @@
-"""A text whose sides run apart: seen from each side, marked where it is wrong, or paired anew."""
+"""Texts whose sides drift apart: find where, mark the wrong pairs, or realign the lines."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, tee
@@ -24,14 +24,14 @@ __all__ = [
 
 
 class ShiftedSpan(NamedTuple):
-    """A run of pairs whose sides do not belong together; pairs count from 0.
+    """A span of pairs whose sides do not belong together; pairs count from 0.
 
-    Attributes:
-        start: the likeliest first pair of it.
+    Args:
+        start: the most likely first pair.
         first: the first pair that may be wrong.
         end: the pair after the last one that may be wrong.
         offset: the source of pair i belongs to the target of pair i + offset.
-        recovers: whether another stretch or right pairs follow.
+        recovers: whether another span or correct pairs follow.
     """
 
     start: int
@@ -42,12 +42,12 @@ class ShiftedSpan(NamedTuple):
 
 
 class SideDrift(NamedTuple):
-    """How the two sides of a group of files run beside each other.
+    """How the two sides of a group of files correspond.
 
-    Attributes:
-        path: the likeliest path of offsets.
-        spans: where it is not 0.
-        one_sided_blank: the first line that is blank while its partner is not, if there is one.
+    Args:
+        path: the most likely path of offsets.
+        spans: where the offset is not 0.
+        one_sided_blank: the first blank line whose partner is not blank, if there is one.
     """
 
     path: OffsetPath
@@ -61,12 +61,12 @@ class SideDrift(NamedTuple):
 
     @property
     def shifted(self) -> int:
-        """Pairs in all stretches together."""
+        """Number of pairs in all spans."""
         return sum(span.end - span.first for span in self.spans)
 
     @property
     def recovers(self) -> bool:
-        """Whether the sides end as they began, side by side."""
+        """Whether the sides are aligned again at the end."""
         return not self.spans or self.spans[-1].recovers
 
 
@@ -77,14 +77,14 @@ class _Line(NamedTuple):
 
 
 def find_drift(pairs: Iterable[RawPair], again: Iterable[RawPair]) -> SideDrift:
-    """Find where the sides run apart.
+    """Find where the sides drift apart.
 
     Args:
-        pairs: the pairs as they stand in the files.
-        again: the same once more, read only if the sides differ in length: then smaller signs count.
+        pairs: the pairs as they are in the files.
+        again: the same pairs, read a second time only if the sides differ in length: then weaker evidence counts.
     """
     blanks: list[Location] = []
-    left, right = tee(_watched(pairs, blanks))
+    left, right = tee(_watch_blanks(pairs, blanks))
     path = find_offset_path((line.text for line in _sources(left)), (line.text for line in _targets(right)), COST)
     if path.source_lines != path.target_lines:
         left, right = tee(again)
@@ -95,17 +95,17 @@ def find_drift(pairs: Iterable[RawPair], again: Iterable[RawPair]) -> SideDrift:
 
 
 def count_lines(files: Sequence[str]) -> SideDrift:
-    """Summarize two aligned files by their line counts alone."""
+    """Compare two aligned files only by their numbers of lines."""
     source_lines, target_lines = (sum(1 for _ in read_lines(file)) for file in files)
     return SideDrift(OffsetPath((), source_lines, target_lines), (), None)
 
 
 def first_suspicious_line(files: Sequence[str], found: SideDrift) -> tuple[Location, str]:
-    """Return the line where two files of different lengths seem to part, and why that one."""
+    """Find the line where two files of different lengths seem to diverge, and the reason."""
     path = found.path
-    healed = max((number for number, change in enumerate(path.changes) if not change.offset), default=-1)
-    for change in path.changes[healed + 1 : healed + 2]:  # from there on the sides never run together again
-        side = 1 if change.offset > 0 else 0  # the side that has lines without partners here
+    recovered = max((number for number, change in enumerate(path.changes) if not change.offset), default=-1)
+    for change in path.changes[recovered + 1 : recovered + 2]:  # after this change the sides are never aligned again
+        side = 1 if change.offset > 0 else 0  # the side with lines without partners
         lines = list(islice(read_lines(files[side]), change.start, max(change.certain_from, change.start + 1)))
         blank = next((number for number, line in lines if not line.strip()), None)
         if blank is not None:
@@ -121,31 +121,31 @@ def first_suspicious_line(files: Sequence[str], found: SideDrift) -> tuple[Locat
 
 
 def shift_message(pair: RawPair, span: ShiftedSpan) -> str:
-    """Say what is wrong from a pair on."""
+    """Describe what is wrong from a pair on."""
     ahead = "target" if span.offset > 0 else "source"
     lines = abs(span.offset)
     count = max(span.end - span.start, 1)
     until = f"for {pluralize(count, 'line')}" if span.recovers else "to the end"
     return (
-        f"from here {until}, the {ahead} side has {pluralize(lines, 'line')} too many: "
-        f"{excerpt(pair.source, 30)} stands beside {excerpt(pair.target, 30)}"
+        f"from here {until}, the {ahead} side has {pluralize(lines, 'extra line')}: "
+        f"{excerpt(pair.source, 30)} is paired with {excerpt(pair.target, 30)}"
     )
 
 
 def mark_shifted(pairs: Iterable[RawPair], spans: Iterable[ShiftedSpan]) -> Iterator[RawPair]:
-    """Yield the pairs as they are, those of the stretches with the fault `shift`."""
+    """Yield the pairs unchanged, those in spans with the issue `shift`."""
     pending = iter(spans)
     span = next(pending, None)
     for number, pair in enumerate(pairs):
         while span is not None and number >= span.end:
             span = next(pending, None)
         if span is not None and number >= span.first and not pair.issues:
-            pair = pair._replace(issues=(Issue("shift", pair.source_location, "beside the wrong partner"),))
+            pair = pair._replace(issues=(Issue("shift", pair.source_location, "paired with the wrong partner"),))
         yield pair
 
 
 def realign(pairs: Iterable[RawPair], path: OffsetPath) -> Iterator[RawPair]:
-    """Yield pairs along a path of offsets; a line left without a sure partner comes with the fault `unpaired`."""
+    """Yield pairs along a path of offsets; a line without a certain partner has the issue `unpaired`."""
     left, right = tee(pairs)
     sources, targets = _sources(left), _targets(right)
     source_at = target_at = offset = 0
@@ -153,20 +153,20 @@ def realign(pairs: Iterable[RawPair], path: OffsetPath) -> Iterator[RawPair]:
         end = path.source_lines if change is None else change.certain_until
         while source_at < end and source_at + offset < path.target_lines:
             if target_at < source_at + offset:
-                yield _alone(next(targets), "target")
+                yield _unpaired(next(targets), "target")
                 target_at += 1
             elif target_at > source_at + offset:
-                yield _alone(next(sources), "source")
+                yield _unpaired(next(sources), "source")
                 source_at += 1
             else:
-                yield _together(next(sources), next(targets))
+                yield _paired(next(sources), next(targets))
                 source_at, target_at = source_at + 1, target_at + 1
         offset = offset if change is None else change.offset
         while change is not None and source_at < min(change.certain_from, path.source_lines):
-            yield _alone(next(sources), "source")
+            yield _unpaired(next(sources), "source")
             source_at += 1
-    yield from (_alone(line, "source") for line in sources)
-    yield from (_alone(line, "target") for line in targets)
+    yield from (_unpaired(line, "source") for line in sources)
+    yield from (_unpaired(line, "target") for line in targets)
 
 
 def _shifted_spans(path: OffsetPath) -> tuple[ShiftedSpan, ...]:
@@ -179,7 +179,7 @@ def _shifted_spans(path: OffsetPath) -> tuple[ShiftedSpan, ...]:
     return tuple(spans)
 
 
-def _watched(pairs: Iterable[RawPair], blanks: list[Location]) -> Iterator[RawPair]:
+def _watch_blanks(pairs: Iterable[RawPair], blanks: list[Location]) -> Iterator[RawPair]:
     for pair in pairs:
         if not blanks and not pair.issues and (not pair.source.strip()) != (not pair.target.strip()):
             blanks.append(pair.target_location if pair.source.strip() else pair.source_location)
@@ -189,7 +189,7 @@ def _watched(pairs: Iterable[RawPair], blanks: list[Location]) -> Iterator[RawPa
 def _sources(pairs: Iterable[RawPair]) -> Iterator[_Line]:
     for pair in pairs:
         if any(issue.check == "line-count" and issue.location == pair.target_location for issue in pair.issues):
-            return  # the source file ended before this line, and has none after it
+            return  # the source file ended before this line
         issues = tuple(
             issue for issue in pair.issues if issue.location == pair.source_location and issue.check != "line-count"
         )
@@ -206,12 +206,12 @@ def _targets(pairs: Iterable[RawPair]) -> Iterator[_Line]:
         yield _Line(pair.target, pair.target_location, issues)
 
 
-def _together(source: _Line, target: _Line) -> RawPair:
+def _paired(source: _Line, target: _Line) -> RawPair:
     issues = tuple(dict.fromkeys((*source.issues, *target.issues)))
     return RawPair(source.text, target.text, source.location, target.location, issues)
 
 
-def _alone(line: _Line, side: str) -> RawPair:
+def _unpaired(line: _Line, side: str) -> RawPair:
     issue = Issue("unpaired", line.location, "no certain partner")
     texts = (line.text, "") if side == "source" else ("", line.text)
     return RawPair(*texts, line.location, line.location, (issue,))

@@ -1,16 +1,16 @@
-"""Where one side of a text runs ahead of the other: the likeliest path of offsets through all lines.
+"""Find where one side of a text runs ahead of the other: the most likely path of offsets through all lines.
 
-Line i of the source is taken to belong to line i + d of the target, with an offset d that changes rarely. What two
-lines have in common speaks for or against their belonging together, as a log-likelihood ratio in nats against two
-lines drawn at random: their lengths (as in Gale & Church 1993), numbers and names both have (anchors), and the marks
-they end in. Viterbi's algorithm finds the path with the highest sum, where each change of d costs as much as chance
-could gain anywhere in a long text. How far the signs can be trusted is learnt from each stretch of the text itself.
+Line i of the source belongs to line i + d of the target, with an offset d that changes rarely. The evidence for two
+lines belonging together is a log-likelihood ratio, in nats, against two random lines: their lengths (as in Gale &
+Church 1993), shared numbers and names (anchors), and their final punctuation. The Viterbi algorithm finds the path with
+the highest sum, where each change of d costs as much as chance could gain anywhere in a long text. How reliable each
+kind of evidence is, is learned from each window of the text itself.
 
-The text passes through in windows, so that memory does not grow with it; offsets are followed as far as they drift.
+The text is processed in windows, so that memory does not grow with it; offsets may drift arbitrarily far.
 
 Differs from source:
-    Gale & Church align sentences with merges and splits within a paragraph; here lines are dropped or put in, over a
-    text of any length, and whole runs of lines decide.
+    Gale & Church align sentences with merges and splits within a paragraph; here lines are removed or inserted, over a
+    text of any length, and whole spans of lines decide.
 """
 
 import re
@@ -23,14 +23,14 @@ from numpy.typing import NDArray
 
 __all__ = ["OffsetChange", "OffsetPath", "find_offset_path"]
 
-REACH = 12  # lines that a single change of the offset can bridge
-WINDOW = 4096  # source lines weighed at once
-OVERLAP = 512  # of them are weighed again in the next window, which sees what follows them
-COST = 10.0  # nats that a change must win, beyond the logarithm of the places where chance could make one up
-COST_IF_UNEQUAL = 0.0  # the same where the files differ in length, so that there must be a change
-_TOLERANCE = 3.0  # nats within which the place of a change is not told
-_SEARCH_RADIUS = 40  # lines around a change among which its place is looked for
-_MAX_EVIDENCE = 4.0  # nats that one sign of one pair of lines may weigh: some lines are odd
+REACH = 12  # maximum size of a single change of the offset, lines
+WINDOW = 4096  # source lines processed at once
+OVERLAP = 512  # lines of a window that are processed again in the next one, which has their context
+COST = 10.0  # nats that a change must gain, beyond the logarithm of the number of possible changes
+COST_IF_UNEQUAL = 0.0  # the same if the files differ in length, so that there must be a change
+_TOLERANCE = 3.0  # nats within which positions of a change are considered equally likely
+_SEARCH_RADIUS = 40  # lines around a change in which its position is searched
+_MAX_EVIDENCE = 4.0  # nats that the length of one pair of lines may contribute, since some lines are odd
 
 Scores = NDArray[numpy.float32]
 _ANCHOR = re.compile(r"\d+|[A-Z][a-z]{2}")
@@ -47,10 +47,10 @@ _CLOSING = "\"'”’»」』）)]】》*_ \t\r"
 class OffsetChange(NamedTuple):
     """A change of the offset; lines count from 0.
 
-    Attributes:
-        start: the likeliest first source line of the new offset.
-        certain_until: source lines before this one surely have the old offset.
-        certain_from: source lines from this one on surely have the new offset; between the two nothing is sure.
+    Args:
+        start: the most likely first source line with the new offset.
+        certain_until: source lines before this one certainly have the old offset.
+        certain_from: source lines from this one on certainly have the new offset.
         offset: the new offset; source line i belongs to target line i + offset.
     """
 
@@ -61,7 +61,7 @@ class OffsetChange(NamedTuple):
 
 
 class OffsetPath(NamedTuple):
-    """How two sides run beside each other: offset 0 from the first line on, and what changes it."""
+    """How two sides correspond: the offset is 0 from the first line, until a change."""
 
     changes: tuple[OffsetChange, ...]
     source_lines: int
@@ -69,7 +69,7 @@ class OffsetPath(NamedTuple):
 
 
 class _Features(NamedTuple):
-    """What a run of lines shows: logarithm of the length, a set of anchors as bits, the kind of the last mark."""
+    """Features of consecutive lines: log length, set of anchors as bits, kind of the final punctuation mark."""
 
     lengths: NDArray[numpy.float32]
     anchors: NDArray[numpy.uint64]
@@ -80,13 +80,13 @@ class _Features(NamedTuple):
 
 
 class _Evidence(NamedTuple):
-    """How the signs of lines that belong together are spread, as far as it is known.
+    """Statistics of lines that belong together; None where unknown.
 
-    Attributes:
-        deviation: standard deviation of the logarithm of the length ratio.
+    Args:
+        deviation: standard deviation of the log length ratio.
         centre: its mean.
-        same_anchor: share of lines with an anchor in common, among those that both have some.
-        same_end: share of lines that end in the same kind of mark.
+        same_anchor: share of pairs that share an anchor, among those where both lines have anchors.
+        same_end: share of pairs that end in the same kind of mark.
     """
 
     deviation: float = 0.35
@@ -96,12 +96,12 @@ class _Evidence(NamedTuple):
 
 
 def find_offset_path(source: Iterator[str], target: Iterator[str], cost: float = COST) -> OffsetPath:
-    """Return the likeliest path of offsets through two sides.
+    """Find the most likely path of offsets through two sides.
 
     Args:
-        source: the source side, line by line.
-        target: the target side.
-        cost: nats that a change of the offset must win beyond the logarithm of the number of possible changes.
+        source: the lines of the source side.
+        target: the lines of the target side.
+        cost: nats that a change of the offset must gain beyond the logarithm of the number of possible changes.
     """
     ours, theirs = _FeatureStream(source), _FeatureStream(target)
     changes: list[OffsetChange] = []
@@ -127,16 +127,16 @@ def find_offset_path(source: Iterator[str], target: Iterator[str], cost: float =
 
 
 class _FeatureStream:
-    """Features of lines that are read once and forgotten when no window can need them any more."""
+    """Features of lines that are read once and dropped when no window needs them any more."""
 
     def __init__(self, lines: Iterator[str]) -> None:
         self._lines = lines
         self._start = 0
         self._kept = _features([])
-        self.length: int | None = None  # known once the end was met
+        self.length: int | None = None  # known once the end is reached
 
     def window(self, start: int, stop: int) -> _Features:
-        """Return the features of the lines from start to stop; where none are, lengths are NaN."""
+        """The features of the lines from start to stop; missing lines have the length NaN."""
         self._read_to(stop)
         drop = min(max(start - self._start, 0), len(self._kept.lengths))
         self._kept, self._start = self._kept.part(drop, len(self._kept.lengths)), self._start + drop
@@ -149,7 +149,7 @@ class _FeatureStream:
         )
 
     def count_rest(self) -> int:
-        """Read to the end, and return how many lines there are."""
+        """Read to the end, and count all lines."""
         known = self._start + len(self._kept.lengths)
         return self.length if self.length is not None else known + sum(1 for _ in self._lines)
 
@@ -174,13 +174,13 @@ def _features(lines: list[str]) -> _Features:
 def _anchors(line: str) -> int:
     bits = 0
     for anchor in _ANCHOR.findall(line):
-        # Python's hash of a text differs from run to run; this one does not.
+        # Unlike Python's hash, this one is the same in every process.
         bits |= 1 << (sum(ord(letter) * 31**place for place, letter in enumerate(anchor)) % 61)
     return bits
 
 
 def _learn(lines: _Features, partners: _Features, cost: float) -> _Evidence:
-    """Learn the signs along the path that lengths alone show."""
+    """Learn the statistics along the path that lengths alone suggest."""
     first = _Evidence()
     path = _best_path(_score(lines, partners, first), cost)
     rows = numpy.arange(len(path))
@@ -215,7 +215,7 @@ def _score(lines: _Features, partners: _Features, evidence: _Evidence) -> Scores
     exists = ~numpy.isnan(theirs)
     if not exists.any():
         return numpy.zeros(exists.shape, numpy.float32)
-    # Two lines at random: variances add. Where all lines are about equally long, lengths say nothing.
+    # For two random lines variances add. If all lines are about equally long, lengths tell nothing.
     at_random = float(numpy.var(lines.lengths) + numpy.nanvar(partners.lengths)) ** 0.5
     deviation = min(evidence.deviation, at_random) or 1.0
     centre = evidence.centre
@@ -239,7 +239,7 @@ def _anchor_scores(
     partners = theirs[index]
     both = (ours[:, None] != 0) & (partners != 0)
     shared = both & (ours[:, None] & partners != 0)
-    # How often lines that do not belong together share one: each line beside one half the window away.
+    # How often unrelated lines share an anchor: compare each line with one half a window away.
     strangers = numpy.roll(theirs[: len(ours)], len(ours) // 2)
     pairs = (ours != 0) & (strangers != 0)
     by_chance = (int((pairs & (ours & strangers != 0)).sum()) + 1) / (int(pairs.sum()) + 4)
@@ -253,14 +253,14 @@ def _end_scores(
 ) -> NDArray[numpy.float64]:
     kinds = int(max(_ENDS.values())) + 1
     share = (numpy.bincount(all_theirs, minlength=kinds) + 1) / (len(all_theirs) + kinds)
-    # The commonest kind says nothing where it is commoner than agreement.
+    # The most common kind tells nothing if it is more common than agreement.
     agreed = numpy.maximum(same, share)
     found, lost = numpy.log(agreed / share), numpy.log((1 - agreed) / (1 - share))
     return numpy.where(theirs == ours[:, None], found[ours][:, None], lost[ours][:, None])
 
 
 def _best_path(scores: Scores, cost: float) -> NDArray[numpy.int64]:
-    """Return the offset of each line, from -REACH to REACH, on the path that begins at 0 and scores highest."""
+    """Find the offset of each line, from -REACH to REACH, on the best path that begins at 0."""
     count, offsets = scores.shape
     stays = numpy.empty((count, offsets), dtype=bool)
     leaves = numpy.empty(count, dtype=numpy.int64)
@@ -285,9 +285,9 @@ def _best_path(scores: Scores, cost: float) -> NDArray[numpy.int64]:
 
 
 def _drop_unlikely_changes(scores: Scores, path: NDArray[numpy.int64], least: float) -> NDArray[numpy.int64]:
-    """Take back changes after which lines fit no better than any two lines do.
+    """Undo changes after which lines fit no better than random ones.
 
-    In text whose sides have nothing in common some offset is always the best; that is no sign of a shift.
+    If the sides have nothing in common, some offset is always the best; that is not evidence of a shift.
     """
     change_points = _change_points(path)
     for at, after in zip(change_points, [*change_points[1:], len(path)], strict=False):
@@ -297,7 +297,7 @@ def _drop_unlikely_changes(scores: Scores, path: NDArray[numpy.int64], least: fl
 
 
 def _change_points(path: NDArray[numpy.int64]) -> list[int]:
-    """Return the lines whose offset differs from that of the line before."""
+    """The lines whose offset differs from that of the previous line."""
     before = numpy.concatenate([[0], path[:-1]])
     return [int(line) for line in numpy.flatnonzero(path != before)]
 
@@ -305,14 +305,14 @@ def _change_points(path: NDArray[numpy.int64]) -> list[int]:
 def _locate_change(
     scores: Scores, path: NDArray[numpy.int64], lines: tuple[int, int, int], first: int, offset: int
 ) -> OffsetChange:
-    """Say where a change happened: every place near it where it would score almost as well is possible.
+    """Locate a change: every nearby position with almost the same score is possible.
 
     Args:
-        scores: of this window.
-        path: offsets of this window's lines, against `offset`.
-        lines: the change before this one, this one and the one after it, between which it must lie.
+        scores: the scores of this window.
+        path: offsets of this window's lines, relative to `offset`.
+        lines: the previous change, this one and the next one.
         first: number of the window's first line in the text.
-        offset: the offset with which the window began.
+        offset: the offset at the beginning of the window.
     """
     before, at, after = lines
     old = int(path[at - 1]) if at else 0
@@ -321,7 +321,7 @@ def _locate_change(
     low, high = max(at - _SEARCH_RADIUS, before), min(at + _SEARCH_RADIUS, after)
     kept = numpy.concatenate([[0.0], numpy.cumsum(scores[low:high, old + REACH])])
     gained = numpy.concatenate([numpy.cumsum(scores[low:high, new + REACH][::-1])[::-1], numpy.zeros(left_out + 1)])
-    # With the change at `place`, lines before it have the old offset, `left_out` lines none, and the rest the new one.
+    # With the change at some line, lines before it have the old offset, `left_out` lines none, the rest the new one.
     value = kept + gained[left_out : left_out + len(kept)]
     possible = numpy.flatnonzero(value >= value.max() - _TOLERANCE)
     return OffsetChange(

@@ -1,6 +1,6 @@
-"""The checks of a single pair: each a function from the two texts to what is wrong, or None.
+"""The checks of a single pair: each is a function from the two texts to a finding, or None.
 
-They run on every pair of a text, so each begins with the cheapest question that settles most pairs.
+They run on every pair, so each begins with the cheapest test that settles most pairs.
 """
 
 import re
@@ -25,7 +25,7 @@ class Finding(NamedTuple):
 
 
 class CheckContext(NamedTuple):
-    """What a pair is measured by: the user's limits, and what is usual in the text."""
+    """What checks need: the user's limits, and the profile of the text."""
 
     limits: DataConfig
     profile: CorpusProfile
@@ -47,7 +47,7 @@ def too_long(source: str, target: str, context: CheckContext) -> Finding | None:
     if len(source) <= most and len(target) <= most:
         return None
     side: Side = "source" if len(source) >= len(target) else "target"
-    return Finding(side, f"{max(len(source), len(target)):,} characters, at most {most:,} are taken")
+    return Finding(side, f"{max(len(source), len(target)):,} characters, limit {most:,}")
 
 
 def too_short(source: str, target: str, context: CheckContext) -> Finding | None:
@@ -59,7 +59,7 @@ def too_short(source: str, target: str, context: CheckContext) -> Finding | None
 
 
 def length_ratio(source: str, target: str, context: CheckContext) -> Finding | None:
-    """Find a side far longer than its partner lets expect."""
+    """Find a side far longer than expected from its partner."""
     ratio = (len(target) + 10) / (context.profile.ratio * len(source) + 10)
     most = context.limits.max_ratio
     if 1 / most <= ratio <= most:
@@ -74,7 +74,7 @@ def length_ratio(source: str, target: str, context: CheckContext) -> Finding | N
 
 
 def swapped(source: str, target: str, context: CheckContext) -> Finding | None:
-    """Find a pair whose sides stand in each other's place, by script or by common words."""
+    """Find a pair whose sides are swapped, by script or by common words."""
     ours, theirs = context.profile.source, context.profile.target
     if ours.letters is None or theirs.letters is None:
         return None
@@ -86,16 +86,16 @@ def swapped(source: str, target: str, context: CheckContext) -> Finding | None:
         in_place = 2 * len(ours.letters.findall(target)) <= len(_LETTER.findall(target))
     if in_place:
         return None
-    return Finding("source", f"{excerpt(source)} and {excerpt(target)} stand in each other's place")
+    return Finding("source", f"{excerpt(source)} and {excerpt(target)} are swapped")
 
 
 def copy(source: str, target: str, context: CheckContext) -> Finding | None:
-    """Find two sides that are the same text."""
+    """Find two sides with the same text."""
     return Finding("source", f"both sides are {excerpt(source)}") if source == target else None
 
 
 def script(source: str, target: str, context: CheckContext) -> Finding | None:
-    """Find a side that is not in its script, but for short names that stay as they are."""
+    """Find a side that is not in its script, except short names that are not translated."""
     profile = context.profile
     if source != target:
         if message := _wrong_script(source, profile.source, profile):
@@ -106,7 +106,7 @@ def script(source: str, target: str, context: CheckContext) -> Finding | None:
 
 
 def language(source: str, target: str, context: CheckContext) -> Finding | None:
-    """Find a side that has common words of the other side's language, and none of its own."""
+    """Find a side with common words of the other side's language and none of its own."""
     ours, theirs = context.profile.source, context.profile.target
     if not ours.markers or not theirs.markers or source == target:
         return None
@@ -118,7 +118,7 @@ def language(source: str, target: str, context: CheckContext) -> Finding | None:
 
 
 def mojibake(source: str, target: str, context: CheckContext) -> Finding | None:
-    """Find what is left of text decoded in the wrong way."""
+    """Find traces of text decoded with the wrong encoding."""
     for side, text in _sides(source, target):
         if found := find_mojibake(text):
             return Finding(side, f"{excerpt(found)} in {excerpt(text)}")
@@ -126,7 +126,7 @@ def mojibake(source: str, target: str, context: CheckContext) -> Finding | None:
 
 
 def find_mojibake(text: str) -> str:
-    """Return the first characters of a text that are left of decoding it in the wrong way; nothing if none are."""
+    """The first characters that come from decoding with the wrong encoding; empty if there are none."""
     if text.isascii() or not _MOJIBAKE_START.search(text):
         return ""
     match = _MOJIBAKE.search(text)
@@ -146,7 +146,7 @@ def number(source: str, target: str, context: CheckContext) -> Finding | None:
         only_source = Counter()
     if not _WRITTEN_OUT.isdisjoint(source):
         only_target = Counter()
-    # A number on one side alone may be a word on the other, if it is small; two that differ are a fault.
+    # A small number on one side may be a word on the other; two different numbers are an issue.
     if not (only_source and only_target) and all(value <= 12 for value in [*only_source, *only_target]):
         return None
     said = [
@@ -156,7 +156,7 @@ def number(source: str, target: str, context: CheckContext) -> Finding | None:
 
 
 def url(source: str, target: str, context: CheckContext) -> Finding | None:
-    """Find sides whose web and mail addresses differ."""
+    """Find sides whose web and e-mail addresses differ."""
     if not ("://" in source or "://" in target or "@" in source or "@" in target or "www." in source):
         return None
     return _difference(_URL, source, target)
@@ -191,7 +191,7 @@ DROP_CHECKS: Mapping[str, PairCheck] = {
     "swapped": swapped,
     "length-ratio": length_ratio,
 }
-"""Checks that leave a pair out by themselves, the most telling first."""
+"""Checks that leave a pair out by default, the most informative first."""
 
 WARN_CHECKS: Mapping[str, PairCheck] = {
     "too-short": too_short,
@@ -204,10 +204,10 @@ WARN_CHECKS: Mapping[str, PairCheck] = {
     "placeholder": placeholder,
     "punctuation": punctuation,
 }
-"""Checks that report only, unless the user wants them to leave pairs out."""
+"""Checks that only report by default."""
 
 _LETTER = re.compile(r"[^\W\d_]")
-_FEW_LETTERS = 12  # a name or two that stay as they are
+_FEW_LETTERS = 12  # one or two untranslated names
 _MOJIBAKE_START = re.compile("[\u00c2\u00c3\u00e2\u00ef\ufffd]")
 _MOJIBAKE = re.compile(
     "[\u00c2\u00c3][\u0080-\u00bf\u2018-\u203a\u20ac\u0152-\u017e]|\u00e2\u20ac.|\ufffd+|\u00ef\u00bf\u00bd"
@@ -244,7 +244,7 @@ def _named(source: Counter[int], target: Counter[int]) -> tuple[tuple[Side, Coun
 
 
 def _speaks(text: str, own: SideProfile, other: SideProfile) -> bool:
-    """Say whether a text has at least three common words of the other language and none of its own."""
+    """Whether a text has at least three common words of the other language and none of its own."""
     words = text.lower().split()
     if not own.markers.isdisjoint(words):
         return False
@@ -258,13 +258,13 @@ def _wrong_script(text: str, side: SideProfile, profile: CorpusProfile) -> str:
     if not text.isascii() and profile.foreign.search(text):
         foreign, letters = len(profile.foreign.findall(text)), len(_LETTER.findall(text))
         return (
-            f"{foreign} of {letters} letters are of another script in {excerpt(text)}" if 3 * foreign > letters else ""
+            f"{foreign} of {letters} letters are in another script in {excerpt(text)}" if 3 * foreign > letters else ""
         )
     return ""
 
 
 def _numbers(text: str) -> Counter[int]:
-    """Return the numbers of a text, thousands joined: 150 000 and 150,000 and 150000 are one."""
+    """The numbers of a text, ignoring thousands separators: 150 000, 150,000 and 150000 are equal."""
     joined = _GROUPED.sub(lambda match: "".join(_DIGITS.findall(match[0])), text)
     return Counter(int(digits) for digits in _DIGITS.findall(joined) if len(digits) < 40)
 

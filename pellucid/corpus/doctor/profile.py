@@ -1,4 +1,4 @@
-"""What is usual in this text: learnt from a sample, before any pair is judged."""
+"""The profile of a text (length ratio, scripts, marker words), learned from a sample before pairs are checked."""
 
 import re
 from collections import Counter
@@ -9,20 +9,20 @@ from pellucid.corpus.scripts import SCRIPTS, count_scripts, letter_pattern, scri
 
 __all__ = ["CorpusProfile", "SideProfile", "learn_profile"]
 
-_MARKERS = 60  # words that tell the one language from the other
-_FEWEST_FOR_MARKERS = 200  # pairs; below, chance makes markers
-_MAIN_SHARE = 0.6  # of a side's letters, for a script to be what this side is written in
+_MARKERS = 60  # words that distinguish one language from the other
+_FEWEST_FOR_MARKERS = 200  # pairs; with fewer, markers would be due to chance
+_MAIN_SHARE = 0.6  # share of a side's letters that makes a script the script of this side
 _WORD = re.compile(r"[^\W\d_]+")
 
 
 @dataclass(frozen=True)
 class SideProfile:
-    """What is usual on one side.
+    """The profile of one side.
 
     Args:
-        script: the script most letters are in, None if there is no such.
-        letters: pattern of a letter of it.
-        markers: frequent words that are rare on the other side; empty where the sides differ in script.
+        script: the script of most letters, None if there is none.
+        letters: pattern of a letter of this script.
+        markers: frequent words that are rare on the other side; empty if the sides differ in script.
     """
 
     script: str | None
@@ -32,13 +32,13 @@ class SideProfile:
 
 @dataclass(frozen=True)
 class CorpusProfile:
-    """What is usual in a text.
+    """The profile of a text.
 
     Args:
-        ratio: target characters for each source character.
-        source: the source side.
-        target: the target side.
-        foreign: pattern of letters of scripts that belong to neither side; Latin letters are nowhere foreign.
+        ratio: target characters per source character.
+        source: the profile of the source side.
+        target: the profile of the target side.
+        foreign: pattern of letters of scripts that belong to neither side; Latin letters are never foreign.
     """
 
     ratio: float
@@ -50,7 +50,7 @@ class CorpusProfile:
 def learn_profile(
     sources: Sequence[str], targets: Sequence[str], source_lang: str | None = None, target_lang: str | None = None
 ) -> CorpusProfile:
-    """Learn what is usual from a sample of pairs; a language that the user named outweighs the sample.
+    """Learn the profile from a sample of pairs; languages named by the user override the sample.
 
     Args:
         sources: source texts.
@@ -63,7 +63,7 @@ def learn_profile(
     source_markers, target_markers = frozenset[str](), frozenset[str]()
     if source_script == target_script and len(sources) >= _FEWEST_FOR_MARKERS:
         source_markers, target_markers = _markers(sources, targets), _markers(targets, sources)
-    # Around 1 with few characters, so that one odd pair of a tiny file does not set the measure.
+    # Close to 1 for few characters, so that one odd pair does not determine the ratio of a tiny file.
     ratio = (sum(map(len, targets)) + 50) / (sum(map(len, sources)) + 50)
     ours = {script for script in (source_script, target_script, "Latin") if script}
     if "Kana" in ours:
@@ -75,13 +75,13 @@ def learn_profile(
 def _side(script: str | None, markers: frozenset[str]) -> SideProfile:
     if script is None:
         return SideProfile(None, None, markers)
-    # Japanese is written in both; a sentence may have no kana.
+    # Japanese uses both; a sentence may have no kana.
     return SideProfile(script, letter_pattern("Kana", "Han") if script == "Kana" else letter_pattern(script), markers)
 
 
 def _main_script(texts: Sequence[str]) -> str | None:
     counts = count_scripts(texts)
-    if counts["Kana"] > 0.1 * counts.total():  # Japanese mixes both
+    if counts["Kana"] > 0.1 * counts.total():  # Japanese uses both
         counts["Kana"] += counts.pop("Han", 0)
     if not counts:
         return None
