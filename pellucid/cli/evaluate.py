@@ -8,7 +8,7 @@ from cyclopts import Parameter
 from pellucid.cli import console
 from pellucid.cli.documents import DEFAULT_TEXTS, TextOptions
 from pellucid.cli.evaluate_texts import evaluate_texts
-from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, ModelFlags
+from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, JsonSwitch, ModelFlags
 from pellucid.cli.pairs import MODEL_FILES_HELP, no_pairs_error
 from pellucid.cli.translate import SearchFlags, search_settings
 from pellucid.corpus.reading import read_valid_pairs
@@ -36,26 +36,27 @@ def evaluate(
     source_lang: str | None = None,
     target_lang: str | None = None,
     seed: int = 1,
-    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    as_json: JsonSwitch = False,
     search: SearchFlags = None,
     texts: TextOptions = DEFAULT_TEXTS,
     flags: ModelFlags = DEFAULT_MODEL_FLAGS,
 ) -> None:
     """Evaluate a translator (BLEU, chrF), a language model (perplexity) or word vectors (analogies).
 
-    A translator translates a test set; the scores are sacreBLEU's, with their signatures. A language model reads texts
-    in windows, whose size and stride are reported.
+    A translator translates a test set and is scored by sacreBLEU, whose signatures are printed. A language model reads
+    texts through windows, whose size and stride are printed.
 
     Args:
-        folder: Folder of the model; of word vectors also a file.
-        compare: Folder of a second model; of translators a paired bootstrap tells whether the two differ.
-        restrict: Words among which word vectors answer analogies: the most frequent ones, so many.
-        source_lang: Code of the source language, where a file has several; the model's unless given.
-        target_lang: Code of the target language; it decides how BLEU splits words.
-        seed: Seed of the bootstrap's draws.
-        as_json: Print one JSON object: bleu, chrf, signatures, pairs, target_lang, and compare if asked for; for a
+        folder: Folder of the model; for word vectors also a file.
+        compare: Folder of a second model; for translators, a paired bootstrap tests whether the two differ.
+        restrict: Number of most frequent words among which word vectors answer analogies.
+        source_lang: Code of the source language, for files with several; the model's by default.
+        target_lang: Code of the target language; it decides how BLEU tokenizes.
+        seed: Seed of the bootstrap.
+        as_json: Print one JSON object: bleu, chrf, signatures, pairs, target_lang, and compare if requested; for a
             language model loss, perplexity, bits_per_byte, tokens, bytes, documents, context, stride, ends; for word
-            vectors analogies and similarity, for each file, with coverage.
+            vectors analogies and similarity of each file, with coverage.
+        search: How to search.
     """
     if _is_vectors(folder):
         from pellucid.cli.evaluate_vectors import evaluate_vectors
@@ -68,7 +69,7 @@ def evaluate(
             )
         if search is not None:
             raise UsageError(
-                "beams and the like are for translators",
+                "search settings are for translators",
                 where="pellucid evaluate",
                 hint="Word vectors take --restrict and --json.",
             )

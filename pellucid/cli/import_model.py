@@ -1,12 +1,9 @@
 """`pellucid import`: another program's language model as a model folder."""
 
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
 
 from pellucid.cli import console
-from pellucid.cli.flags import DEFAULT_FLAGS, Flags
+from pellucid.cli.flags import DEFAULT_FLAGS, Flags, JsonSwitch, Switch
 
 __all__ = ["import_model"]
 
@@ -16,8 +13,8 @@ def import_model(
     output: Path,
     /,
     *,
-    overwrite: Annotated[bool, Parameter(negative="")] = False,
-    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    overwrite: Switch = False,
+    as_json: JsonSwitch = False,
     flags: Flags = DEFAULT_FLAGS,
 ) -> None:
     """Convert a GGUF file or a Hugging Face folder to a model folder.
@@ -28,7 +25,7 @@ def import_model(
     Args:
         source: A GGUF file, or a folder with config.json, safetensors and tokenizer.json.
         output: The folder to write.
-        overwrite: Replace a model that stands there.
+        overwrite: Replace an existing model.
         as_json: Print one JSON object with the keys folder, name, architecture, parameters, vocab_size, context, chat,
             warnings.
     """

@@ -59,9 +59,9 @@ def test_tied_weights_are_stored_once(tie: str, tmp_path: Path) -> None:
 
 
 def test_mistakes_are_told(folder: Path) -> None:
-    with pytest.raises(UsageError, match="precision int8 is not there"):
+    with pytest.raises(UsageError, match="does not run in precision int8"):
         pellucid.load(folder, precision="int8")
-    with pytest.raises(UsageError, match="no device nowhere"):
+    with pytest.raises(UsageError, match="device nowhere is not available"):
         pellucid.load(folder, device="nowhere")
     with pytest.raises(UserError, match="no model folder"):
         pellucid.load(folder / "missing")
