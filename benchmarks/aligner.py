@@ -1,4 +1,4 @@
-"""How fast the aligner is, beside the plain way: a dense table, walked sentence by sentence.
+"""Speed of the aligner, compared with the plain way: a dense table, processed sentence by sentence.
 
     python benchmarks/aligner.py pairs.tsv [--vocab-size 4000 | --words] [--pairs N] [--no-dense]
 
@@ -24,7 +24,7 @@ BATCH_TOKENS = 640  # target tokens of a training step of the `fast` recipe
 
 
 def main() -> None:
-    """Read, fit both ways, and print."""
+    """Read the text, fit in both ways, and print the results."""
     options = _options()
     pairs = [(pair.source, pair.target) for pair in islice(read_pairs(options.sources), options.pairs)]
     source, target, n_source, n_target = _ids(pairs, None if options.words else options.vocab_size)
@@ -83,12 +83,12 @@ def _timed(work: Callable[[], Lexicon]) -> tuple[float, Lexicon]:
 
 
 def _memory() -> float:
-    """Return the most memory that the process has held, MB."""
+    """The peak memory of the process, MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def _time_posteriors(lexicon: Lexicon, source: list, target: list) -> None:
-    """Print the CPU time of the posteriors of a training step, pairs of like length together."""
+    """Print the CPU time of the posteriors of a training step, batched by length."""
     order = sorted(range(len(source)), key=lambda n: len(target[n]))
     width = len(target[order[len(order) // 2]])
     batch = order[len(order) // 2 :][: max(1, BATCH_TOKENS // width)]
@@ -107,7 +107,7 @@ def _time_posteriors(lexicon: Lexicon, source: list, target: list) -> None:
 
 
 def _time_dense(source: list, target: list, n_source: int, n_target: int, expected: tuple[float, ...]) -> None:
-    """Fit a dense table for the same number of iterations; its likelihoods must be the same."""
+    """Fit a dense table for the same number of iterations; the likelihoods must be equal."""
     starts = [numpy.concatenate([[0], numpy.cumsum([len(ids) for ids in side])]) for side in (source, target)]
     flat = [numpy.concatenate(side) for side in (source, target)]
     _dense_iteration(

@@ -1,4 +1,4 @@
-"""Program texts out of gettext's compiled catalogues: the English message is the key of its translation."""
+"""Program messages from compiled gettext catalogues: the English message is the key of its translation."""
 
 import html
 import re
@@ -52,7 +52,7 @@ def read_catalogue(data: bytes) -> Iterator[Message]:
 
 
 def message_pairs(message: Message, *, hinted: bool = False) -> Iterator[Pair]:
-    """Yield a message's pairs, a paragraph each where both sides have equally many, without markup.
+    """Yield a message's pairs without markup, one per paragraph if both sides have equally many.
 
     Args:
         hinted: whether a hint for translators may stand before the text, set off by `^`, as in Wesnoth.

@@ -1,4 +1,4 @@
-"""Debian's package descriptions: title with title, and paragraph with paragraph where both languages have as many."""
+"""Debian's package descriptions: titles are paired, and paragraphs if both languages have equally many."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -16,14 +16,14 @@ _FIRST_WIDE = "\u2e80"
 
 
 class Key(NamedTuple):
-    """What a description belongs to: a package, and the English text it was made from."""
+    """The key of a description: a package, and the English text that it translates."""
 
     package: str
     md5: str
 
 
 class Description(NamedTuple):
-    """A package's title and the paragraphs and list items below it."""
+    """A package's title, and its paragraphs and list items."""
 
     title: str
     paragraphs: list[str]
@@ -48,7 +48,7 @@ def read_descriptions(text: str, language: str) -> dict[Key, Description]:
 
 
 def matching_descriptions(other: Mapping[Key, Description], english: Mapping[Key, Description]) -> Iterator[Pair]:
-    """Yield titles, and paragraphs where both descriptions have equally many."""
+    """Yield titles, and paragraphs if both descriptions have equally many."""
     for key, description in other.items():
         twin = english.get(key)
         if twin is None:

@@ -1,4 +1,4 @@
-"""The Bible in Spanish and English, verse by verse, out of the SWORD modules that Debian packages.
+"""The Bible in Spanish and English, verse by verse, from the SWORD modules packaged by Debian.
 
 Reina-Valera 1909 and the World English Bible, both public domain. Verses meet by book, chapter and verse. Whole
 chapters are held out, so that no neighbour of a test verse is ever trained on.
@@ -18,14 +18,14 @@ _STRONG_NUMBER_OR_PILCROW = re.compile(r"<[GH]?\d+>|¶")
 
 
 class Chapter(NamedTuple):
-    """A chapter's place, both parts as the module writes them."""
+    """The name of a chapter, both parts as the module writes them."""
 
     book: str
     number: str
 
 
 class Verse(NamedTuple):
-    """A verse's place."""
+    """The reference of a verse."""
 
     chapter: Chapter
     number: str
@@ -41,7 +41,7 @@ class Sizes(NamedTuple):
 
 
 def read_verses(listing: str) -> dict[Verse, str]:
-    """Read what SWORD's `mod2imp -s` prints: `$$$Genesis 1:1`, then the verse's text, markup already stripped.
+    """Parse the output of SWORD's `mod2imp -s`: `$$$Genesis 1:1`, then the verse's text, markup already stripped.
 
     Headings stand under chapter or verse 0 and are left out, and so are empty verses.
     """
@@ -61,7 +61,7 @@ def read_verses(listing: str) -> dict[Verse, str]:
 
 
 def join(spanish: Mapping[Verse, str], english: Mapping[Verse, str]) -> list[tuple[Chapter, Pair]]:
-    """Pair the verses of one place, in the order of `spanish`, each pair of texts once.
+    """Pair the verses with the same reference, in the order of `spanish`, each pair of texts once.
 
     The two Bibles number some verses differently; where they do, the lengths disagree, and such verses are left out.
     """

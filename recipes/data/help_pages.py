@@ -1,4 +1,4 @@
-"""GNOME's help (Mallard and DocBook): texts at the same leaf of both languages' tree, where the trees agree."""
+"""GNOME's help (Mallard and DocBook): texts at the same leaf of both languages' trees, if the trees agree."""
 
 import re
 import xml.etree.ElementTree as ElementTree
@@ -17,14 +17,14 @@ _ENTITY = re.compile(r"&(?!amp;|lt;|gt;|quot;|apos;|#)\w+;")
 
 
 class Leaf(NamedTuple):
-    """An element that holds text and no other such element."""
+    """An element that contains text and no other such element."""
 
     tag: str
     text: str
 
 
 def matching_leaves(other: bytes, english: bytes) -> Iterator[Pair]:
-    """Yield the texts of two XML pages leaf by leaf; nothing unless both are well-formed and of one structure."""
+    """Yield the texts of two XML pages leaf by leaf; nothing unless both are well-formed with the same structure."""
     try:
         leaves, twins = (list(_leaves(_tree(page))) for page in (other, english))
     except ElementTree.ParseError:

@@ -1,4 +1,4 @@
-"""Debian packages as sources of text: downloaded and read in a folder of their own, nothing installed.
+"""Debian packages as sources of text: downloaded and read in a separate folder, nothing is installed.
 
 The packages come from the sources that this system already has. Their lists, the packages and whatever is unpacked
 stay under one folder, which may be deleted afterwards.
@@ -58,41 +58,45 @@ class Deb(NamedTuple):
 
 @dataclass(frozen=True)
 class Archive:
-    """What apt needs to work in `folder` alone."""
+    """Everything that apt needs to work only in `folder`."""
 
     folder: Path
 
     @property
     def options(self) -> list[str]:
-        """Options of apt that keep its lists and its cache in the folder."""
+        """The options of apt that keep its lists and cache in the folder."""
         return ["-o", f"Dir::State::Lists={self.folder / 'lists'}", "-o", f"Dir::Cache={self.folder / 'cache'}"]
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment in which apt reads the folder's settings before any other, and speaks English."""
+        """The environment in which apt reads the folder's settings first, and prints English."""
         return {**os.environ, "APT_CONFIG": str(self.folder / "apt.conf"), "LC_ALL": "C.UTF-8"}
 
 
 def read_package_list(path: Path) -> tuple[Wanted, ...]:
-    """Read `NAME VERSION` a line; `#` starts a comment."""
+    """Read lines of `NAME VERSION`; `#` starts a comment."""
     lines = (line.partition("#")[0].split() for line in path.read_text(encoding="utf-8").splitlines())
     return tuple(Wanted(*fields) for fields in lines if fields)
 
 
 def check_system() -> None:
-    """Make sure that this is Debian 12 with apt-get and dpkg-deb.
+    """Check that this is Debian 12 with apt-get and dpkg-deb.
 
     Raises:
         UserError: where it is not.
     """
-    hint = "run this in a Debian 12 system; a plain container of it with Python 3.11 is enough"
+    hint = "Run this on Debian 12; a plain container with Python 3.11 is enough."
     try:
         release = platform.freedesktop_os_release()
     except OSError:
         release = {}
     if (release.get("ID"), release.get("VERSION_ID")) != _RELEASE:
         found = release.get("PRETTY_NAME", platform.system() or "unknown")
-        raise UserError(f"the sets are made from packages of Debian 12, this system is {found}", hint=hint)
+        raise UserError(
+            f"expected Debian 12, whose packages the sets are made from, got {found}",
+            where="/etc/os-release",
+            hint=hint,
+        )
     for program in ("apt-get", "dpkg-deb"):
         if shutil.which(program) is None:
             raise UserError(f"{program} was not found", where="PATH", hint=hint)
@@ -120,7 +124,7 @@ def open_archive(folder: Path, languages: Sequence[str]) -> Archive:
 
 
 def requests(archive: Archive, wanted: Sequence[Wanted]) -> list[str]:
-    """Ask for the tested version of each package where the sources have it, else for the one that apt prefers.
+    """Request the tested version of each package if the sources have it, else the one that apt prefers.
 
     A release keeps its own version beside those that its security updates bring; that version is the tested one.
     """
@@ -130,7 +134,7 @@ def requests(archive: Archive, wanted: Sequence[Wanted]) -> list[str]:
 
 
 def download(archive: Archive, requested: Sequence[str]) -> list[Deb]:
-    """Download packages, each asked for as NAME or NAME=VERSION; those already there and whole are not fetched again.
+    """Download packages, each given as NAME or NAME=VERSION; complete downloads are not repeated.
 
     Raises:
         UserError: if a package is not in the sources, or cannot be fetched.
@@ -140,7 +144,9 @@ def download(archive: Archive, requested: Sequence[str]) -> list[Deb]:
     debs, missing = [], []
     for offer in map(_OFFER.fullmatch, filter(None, offered.splitlines())):
         if offer is None:
-            raise UserError("apt-get lists its packages in a form that is not understood", where=offered)
+            raise UserError(
+                "apt-get lists its packages in an unknown format", where=offered, hint="Use apt of Debian 12."
+            )
         name, version, _ = offer["file"].split("_")
         path = archive.folder / offer["file"]
         debs.append(Deb(name, unquote(version), path))
@@ -152,13 +158,13 @@ def download(archive: Archive, requested: Sequence[str]) -> list[Deb]:
 
 
 def missing_packages(archive: Archive, name: str) -> list[str]:
-    """Return what would have to be installed, without recommendations, for package `name` to run here."""
+    """List what would have to be installed, without recommendations, to run package `name` here."""
     plan = _apt(archive, "--simulate", "--no-install-recommends", "install", name)
     return re.findall(r"^Inst (\S+)", plan, re.MULTILINE)
 
 
 def description_list(archive: Archive, language: str) -> Path:
-    """Return the file with the descriptions of Debian 12's own packages (main, as released) in `language`.
+    """Find the file with the descriptions of Debian 12's own packages (main, as released) in `language`.
 
     Raises:
         UserError: if this system's sources do not have it.
@@ -172,17 +178,17 @@ def description_list(archive: Archive, language: str) -> Path:
     raise UserError(
         f"the sources have no package descriptions in {language}",
         where="/etc/apt/sources.list.d",
-        hint="add the release bookworm, component main, to this system's sources",
+        hint="Add the release bookworm, component main, to this system's sources.",
     )
 
 
 def files_of(deb: Path, wanted: Callable[[str], object]) -> Iterator[tuple[str, bytes]]:
-    """Yield path (from the root, no slash before it) and content of a package's files that are `wanted`; no links.
+    """Yield the path (from the root, without a leading slash) and content of a package's `wanted` files; no links.
 
     Raises:
         UserError: if the package cannot be read.
     """
-    unreadable = UserError("dpkg-deb cannot read a package", where=str(deb), hint="delete it and run this again")
+    unreadable = UserError("dpkg-deb cannot read a package", where=str(deb), hint="Delete it and run this again.")
     with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", deb], stdout=subprocess.PIPE) as unpacking:
         assert unpacking.stdout is not None
         try:
@@ -205,7 +211,7 @@ def unpack(debs: Sequence[Deb], folder: Path) -> None:
         ended = subprocess.run(["dpkg-deb", "--extract", deb.path, folder], capture_output=True, check=False)
         if ended.returncode:
             what = f"dpkg-deb cannot unpack a package: {ended.stderr.decode(errors='replace').strip()}"
-            raise UserError(what, where=str(deb.path), hint="delete it and run this again")
+            raise UserError(what, where=str(deb.path), hint="Delete it and run this again.")
 
 
 def members(stream: IO[bytes], wanted: Callable[[str], object]) -> Iterator[tuple[str, bytes]]:
@@ -236,8 +242,8 @@ def _apt(archive: Archive, *arguments: str, program: str = "apt-get", cwd: Path 
         raise UserError(
             f"{program} {action} failed",
             where=[str(archive.folder), *said],
-            hint="a package may be gone from the release, or the sources out of reach: "
-            "check /etc/apt/sources.list.d and the network, then run this again; what is here stays",
+            hint="Check /etc/apt/sources.list.d and the network, then run this again; a package may have left the release. "
+            "Downloaded packages are kept.",
         )
     return ended.stdout
 

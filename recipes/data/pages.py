@@ -1,4 +1,4 @@
-"""Manuals in HTML: blocks that stand at the same place of both languages' page, where the pages agree tag by tag."""
+"""HTML manuals: blocks at the same position of both languages' pages, if the pages agree tag by tag."""
 
 import re
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ class Block(NamedTuple):
 
 
 class OpenBlock(NamedTuple):
-    """A block whose end is still to come."""
+    """A block that is still open."""
 
     tag: str
     texts: list[str]
@@ -40,7 +40,7 @@ class OpenBlock(NamedTuple):
 
 
 class Page(HTMLParser):
-    """A page's blocks, cut into `sections` at each named place, and the texts of the blocks that have an `id`."""
+    """A page's blocks, split into `sections` at each named anchor, and the texts of blocks with an `id`."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -68,7 +68,7 @@ class Page(HTMLParser):
             self.sections[name] = []
 
     def handle_endtag(self, tag: str) -> None:
-        """Close a block, and those in it that were left open."""
+        """Close a block, and blocks inside it that are still open."""
         if tag in _SKIPPED and self._skipped:
             self._skipped -= 1
         if not any(block.tag == tag for block in self._open):
@@ -84,7 +84,7 @@ class Page(HTMLParser):
                 return
 
     def handle_data(self, data: str) -> None:
-        """Keep text that stands in a block."""
+        """Collect text inside a block."""
         if self._open and not self._skipped:
             self._open[-1].texts.append(data)
 
@@ -97,7 +97,7 @@ def read_page(content: bytes) -> Page:
 
 
 def matching_blocks(other: Page, english: Page) -> Iterator[Pair]:
-    """Yield the blocks of sections of one name and equal tags in both pages, heading numbers taken off."""
+    """Yield the blocks of sections with the same name and tags in both pages, without heading numbers."""
     for name, blocks in other.sections.items():
         twins = english.sections.get(name, [])
         if [block.tag for block in blocks] == [block.tag for block in twins]:
@@ -106,7 +106,7 @@ def matching_blocks(other: Page, english: Page) -> Iterator[Pair]:
 
 
 def matching_paragraphs(other: Page, english: Page) -> Iterator[Pair]:
-    """Yield the paragraphs and headings of one `id`, as LibreOffice's help names them."""
+    """Yield the paragraphs and headings with the same `id`, as in LibreOffice's help."""
     for name, text in other.texts.items():
         twin = english.texts.get(name)
         if twin is not None and name.startswith(("par_", "hd_")) and not _SWITCHED.search(twin):

