@@ -242,7 +242,7 @@ def _apt(archive: Archive, *arguments: str, program: str = "apt-get", cwd: Path 
         raise UserError(
             f"{program} {action} failed",
             where=[str(archive.folder), *said],
-            hint="Check /etc/apt/sources.list.d and the network, then run this again; a package may have left the release. "
+            hint="Check /etc/apt/sources.list.d and the network, then run this again; packages may leave a release. "
             "Downloaded packages are kept.",
         )
     return ended.stdout

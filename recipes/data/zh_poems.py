@@ -1,4 +1,4 @@
-"""Tang shi and Song ci from the npm package chinese-poetry: one poem per line, title first, in simplified characters."""
+"""Tang shi and Song ci from the npm package chinese-poetry: one per line, title first, simplified characters."""
 
 import io
 import json

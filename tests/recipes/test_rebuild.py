@@ -306,7 +306,7 @@ def test_a_package_must_be_the_known_file(tmp_path: Path) -> None:
     known = hashlib.sha256((place / "poems-1.0.tgz").read_bytes()).hexdigest()
     unpacked = fetch(NpmPackage("poems", "1.0", known), tmp_path)
     assert (unpacked / "package" / "a.txt").read_bytes() == b"one"
-    with pytest.raises(UserError, match="not the file that the set was made from"):
+    with pytest.raises(UserError, match="differs from the one that the set was made from"):
         fetch(PythonPackage("poems", "1.0", "0" * 64), tmp_path)
 
 
