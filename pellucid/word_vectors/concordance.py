@@ -80,7 +80,8 @@ def find_neighbours_in_text(
     Args:
         corpus: files or sentences.
         examples: maximum number of sentences per neighbour.
-        tokenizer, lowercase: how lines are split into words; by default as in the training, according to the metadata.
+        tokenizer: how lines are split into words; by default as in the training, according to the metadata.
+        lowercase: likewise.
         on_progress: called with the number of bytes read since the last call.
 
     Raises:
