@@ -8,6 +8,7 @@ from pellucid.cli import console
 from pellucid.cli.alignment_drawing import LEGEND, draw_alignment
 
 if TYPE_CHECKING:
+    from pellucid.inspection.checks import SanityCheck
     from pellucid.inspection.labelled_array import LabelledArray
     from pellucid.inspection.views.view import View, ViewTable
 

@@ -209,7 +209,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return error.exit_code
     except OSError as error:
-        print(UserError(error.strerror or str(error), where=str(error.filename or options.folder)), file=sys.stderr)
+        where = str(error.filename or options.folder)
+        hint = "Check the path and the free space on the disk."
+        print(UserError(error.strerror or str(error), where=where, hint=hint), file=sys.stderr)
         return UserError.exit_code
     return 0
 
