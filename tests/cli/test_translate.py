@@ -65,7 +65,7 @@ def test_json_has_a_line_for_each_line(folder: Path, source: Path, capsys: Captu
     links = found[0]["alignment"]
     assert {link["target"] for link in links} == set(range(len(found[0]["tokens"])))
     assert max(link["source"] for link in links) < len(found[0]["source_tokens"])
-    assert {"code", "message"} == set(found[0]["warnings"][0])
+    assert {"kind", "message"} == set(found[0]["warnings"][0])
 
 
 def test_columns_of_the_plain_forms(folder: Path, source: Path, capsys: Captured) -> None:
