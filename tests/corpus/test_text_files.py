@@ -72,7 +72,7 @@ def test_a_cut_archive_is_an_error_that_names_the_line(tmp_path: Path, suffix: s
     path.write_bytes(packed[: len(packed) * 2 // 3])
     with pytest.raises(DamagedArchiveError) as caught:
         lines_of(path)
-    assert "ends before" in caught.value.what
+    assert "truncated" in caught.value.what
     assert caught.value.where[0].startswith(f"{path}:")
 
 
@@ -87,7 +87,7 @@ def test_a_damaged_archive_is_an_error(tmp_path: Path, suffix: str) -> None:
 
 def test_a_name_that_lies_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "a.gz").write_bytes(b"plain text\n")
-    with pytest.raises(UserError, match="not packed that way"):
+    with pytest.raises(UserError, match="not compressed that way"):
         lines_of(tmp_path / "a.gz")
 
 

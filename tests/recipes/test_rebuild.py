@@ -320,5 +320,5 @@ def test_a_missing_program_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_another_system_is_refused_by_name(release: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("platform.freedesktop_os_release", lambda: release)
     monkeypatch.setattr("platform.system", lambda: "Darwin")
-    with pytest.raises(UserError, match=f"this system is {release.get('PRETTY_NAME', 'Darwin')}"):
+    with pytest.raises(UserError, match=f"got {release.get('PRETTY_NAME', 'Darwin')}"):
         check_system()

@@ -84,7 +84,7 @@ def test_a_damaged_store_is_refused(tmp_path: Path, cut: int) -> None:
     (tmp_path / "ids").write_bytes(content[:-cut])
     with pytest.raises(UserError, match="damaged") as caught:
         IdStore(tmp_path / "ids")
-    assert caught.value.hint == "Copy it again from where it is whole, or make it anew from the text."
+    assert caught.value.hint == "Copy it again from an intact copy, or create it again from the text."
 
 
 def test_a_full_disk_names_the_store(tmp_path: Path, small_disk: Callable[[int], AbstractContextManager[None]]) -> None:
