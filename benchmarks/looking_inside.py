@@ -83,7 +83,7 @@ def measure(tokens: int, kind: str) -> None:
         look.check()
     elif kind.startswith("what-if"):
         run = translator.what_if(text, target=text).ablate_head("encoder.0.self_attention", 2)
-        run.run(["logits"], writes=kind == "what-if-writes")
+        run.run(["logits"], write=kind == "what-if-writes")
     seconds = time.process_time() - start
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     assert len(look.source) == tokens, len(look.source)

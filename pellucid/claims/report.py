@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import jinja2
-from markupsafe import Markup
 
 from pellucid import __version__
 from pellucid.claims.catalogue import TOPICS, topic_of
@@ -21,7 +20,7 @@ from pellucid.claims.evidence import Estimate
 from pellucid.claims.lab import Outcome
 from pellucid.claims.rules import VERDICTS, JudgedCriterion, Verdict
 from pellucid.claims.texts import ClaimTexts, Language, shared_texts
-from pellucid.inspection.views.pages import drawing
+from pellucid.inspection.views.pages import chart_scripts
 from pellucid.storage.files import write_error, write_text
 
 __all__ = [
@@ -110,7 +109,7 @@ def page(outcomes: Sequence[Outcome], language: Language) -> str:
     return template.render(
         **_context(outcomes, language),
         colours=COLOURS,
-        drawing=Markup(drawing(charts)),  # scripts made by us; no text of a user in them is markup
+        drawing=chart_scripts(charts),
     )
 
 

@@ -1,28 +1,28 @@
-"""`pellucid look`: what happens inside a model while it reads a text, drawn here or written as a page or a picture."""
+"""`pellucid look`: show what a model computes while it reads a text, in the terminal, as a page or as a picture."""
 
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from pellucid.cli import console
-from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, ModelFlags
-from pellucid.cli.look_drawing import draw_checks, show_view
+from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, JsonSwitch, ModelFlags, Switch
+from pellucid.cli.look_drawing import show_view
 from pellucid.cli.look_flags import DEFAULT_PICTURE, PictureFlags
 from pellucid.cli.text_lines import text_lines
 from pellucid.errors import UsageError
 from pellucid.storage.model_folder import read_config
 
 if TYPE_CHECKING:
+    from pellucid.inspection.checks import SanityCheck
     from pellucid.inspection.look import Look
+    from pellucid.inspection.tokens import Token
     from pellucid.inspection.views.view import View
-    from pellucid.language_model import LanguageModel
 
 __all__ = ["look"]
 
-_MOST_SHOWN = 200  # tokens of a text above a view
-
-_Switch = Annotated[bool, Parameter(negative="")]
+_MOST_TOKENS = 200  # of a text, printed above a view
 
 
 def look(
@@ -34,124 +34,203 @@ def look(
     prefix: Annotated[str, Parameter(allow_leading_hyphen=True)] = "",
     picture: PictureFlags = DEFAULT_PICTURE,
     what_if: Annotated[tuple[str, ...], Parameter(negative="")] = (),
-    check: _Switch = False,
-    views: Annotated[bool, Parameter(name="--list", negative="")] = False,
-    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    check: Switch = False,
+    views: Annotated[Switch, Parameter(name="--list")] = False,
+    as_json: JsonSwitch = False,
     flags: ModelFlags = DEFAULT_MODEL_FLAGS,
 ) -> None:
     """Look inside a model while it reads a text.
 
-    Views show where it attends, what each part adds and what each layer would predict; `--list` names them. Layers and
-    heads count from 0. Without -o the view is drawn in the terminal.
+    Shows which token attends to which, what each part adds, what each layer would predict. Layers and heads count from
+    0. Without -o the view is drawn in the terminal.
 
     Args:
-        folder: Folder of the model; of word vectors also a file.
-        text: What it reads, or for word vectors some words; - reads standard input to its end.
-        target: A translator: the translation that its decoder reads, instead of its own.
-        prefix: A translator: how its own translation must begin.
-        what_if: Change something and show what that does: "mask_token 3", "replace_token 3 dog", "ablate_head
+        folder: Model folder; for word vectors also a file.
+        text: What the model reads, or words for word vectors; - reads standard input.
+        target: Translation that a translator's decoder reads, instead of its own.
+        prefix: How a translator's own translation must begin.
+        what_if: Edit the run and show the effect: "mask_token 3", "replace_token 3 dog", "ablate_head
             encoder.0.self_attention 2", "keep_heads ATTENTION 0 1", "zero NAME", "patch NAME TEXT 3", "temperature
-            ATTENTION 2", "edit_source TEXT", "remove_positions"; again for more changes. With --view: that view of the
-            changed run.
-        check: Measure that the numbers are those the model uses: rows sum to 1, parts add up, fast path, cache.
-        views: List the views and the changes.
-        as_json: Write the numbers of the view as one line of JSON.
+            ATTENTION 2", "edit_source TEXT", "remove_positions". Repeat it for several edits. With --view, show that
+            view of the edited run.
+        check: Check that the numbers are those the model uses: weights sum to 1, parts add up, fast path, cache.
+        views: List the views and the edits.
+        as_json: Print the numbers of the view as one line of JSON.
     """
     if views:
         _list_views(as_json)
         return
     if folder is None:
-        raise UsageError("no model was given", where="pellucid look", hint='Run `pellucid look FOLDER "text"`.')
-    text = _text(text)
-    kind = _kind(folder, target, prefix)
+        raise UsageError("no model given", where="pellucid look", hint='Write pellucid look FOLDER "text".')
+    text = "\n".join(text_lines(text)) if text == "-" else text
+    if not text:
+        raise UsageError("no text given", where="pellucid look", hint='Write pellucid look FOLDER "text".')
+    kind = _model_kind(folder, target, prefix)
     if kind == "vectors":
-        from pellucid.cli.look_vectors import show_words
-
         if what_if:
-            raise UsageError(
-                "word vectors have no computation to change", where="--what-if", hint="Leave --what-if out."
-            )
-        show_words(folder, text, picture, check, as_json)
+            raise UsageError("word vectors cannot be edited", where="--what-if", hint="Leave it out.")
+        _look_at_words(folder, text, picture, check, as_json)
         return
-    picture.reject_unknown()
-    if what_if:
-        from pellucid.cli.look_what_if import show_what_if
+    picture.check()
+    given: dict[str, Any] = {"target": target, "prefix": prefix} if kind == "translator" else {}
+    if not what_if:
+        _look_at_text(folder, text, given, picture, check, as_json, flags)
+        return
+    for name, is_given in (("--prefix", bool(prefix)), ("--check", check)):
+        if is_given:
+            raise UsageError(f"--what-if and {name} exclude each other", where=name, hint="Leave one of them out.")
+    picture.check_for_edits()
+    _look_at_edits(folder, text, {} if target is None else {"target": target}, what_if, picture, as_json, flags)
 
-        _reject_with_edits(prefix, check)
-        show_what_if(folder, text, target, what_if, picture, as_json, flags)
-        return
-    from pellucid.inspection.views.catalogue import build_view, save_view, taps_for_view
+
+def _look_at_text(
+    folder: Path,
+    text: str,
+    given: Mapping[str, Any],
+    picture: PictureFlags,
+    check: bool,
+    as_json: bool,
+    flags: ModelFlags,
+) -> None:
+    from pellucid.inspection.views.catalogue import build_view, default_view, save_view, taps_for_view
     from pellucid.inspection.views.view import ViewRequest
     from pellucid.loading import load
 
     model = load(folder, device=flags.device, precision=flags.precision)
-    default = "alignment" if kind == "translator" else "decoder-attention"
-    what = None if check or picture.is_page_of_all else taps_for_view(model.model, picture.view or default)
-    given: dict[str, Any] = {"target": target, "prefix": prefix} if kind == "translator" else {}
-    seen = model.look(text, what=what, **given)
+    name = picture.view or default_view(is_translator=bool(given))
+    what = None if check or picture.has_all_views else taps_for_view(model.model, name)
+    seen: Look = model.look(text, what=what, **given)
     for note in seen.encoded.notes:
         console.warn(note)
     if check:
-        _tell_checks(seen, as_json)
-        if kind == "language-model":
-            _tell_decoder(model, seen)
+        _print_checks(seen.check(), as_json)
+        if not seen.source and not as_json:
+            _print_decoder_difference(model, seen)
         return
-    request = ViewRequest(seen, picture.layer, picture.head, model, folder, prefix)
+    request = ViewRequest(seen, picture.layer, picture.head, model, folder, given.get("prefix", ""))
+    data = {
+        "text": seen.encoded.text,
+        "target_text": seen.encoded.target_text,
+        "precision": seen.inspected.precision,
+        **{name: [token.as_dict() for token in getattr(seen, name)] for name in ("source", "target", "next_tokens")},
+    }
+    lines = [*_token_line("source", seen.source), *_token_line("target" if seen.source else "text", seen.target), ""]
+    _present(
+        picture,
+        lambda: build_view(request, picture.view),
+        lambda path: save_view(request, path, picture.view, dark=picture.dark),
+        as_json,
+        data,
+        lines,
+        seen.inspected.precision,
+    )
+
+
+def _look_at_edits(
+    folder: Path,
+    text: str,
+    given: Mapping[str, Any],
+    edits: Sequence[str],
+    picture: PictureFlags,
+    as_json: bool,
+    flags: ModelFlags,
+) -> None:
+    """Run a model unedited and edited; show the effect, or a view of the edited run."""
+    from pellucid.inspection.edit_commands import apply_edits
+    from pellucid.inspection.views.catalogue import build_view, save_view, taps_for_view
+    from pellucid.inspection.views.charts import save_chart
+    from pellucid.inspection.views.pages import write_page
+    from pellucid.inspection.views.view import ViewRequest
+    from pellucid.inspection.views.what_if import effect_view
+    from pellucid.loading import load
+
+    model: Any = load(folder, device=flags.device, precision=flags.precision)
+    run = apply_edits(model.what_if(text, **given), edits, lambda other, what: model.look(other, what=what))
+    effect = run.run(taps_for_view(model.model, picture.view) if picture.view else None)
+    for note in effect.before.encoded.notes:
+        console.warn(note)
+    request = ViewRequest(effect.after, picture.layer, picture.head, folder=folder)
+
+    def save(path: Path) -> None:
+        if picture.view:
+            save_view(request, path, picture.view, dark=picture.dark)
+        elif picture.has_all_views:
+            write_page(path, effect.after, [effect_view(effect)])
+        else:
+            save_chart(effect_view(effect).chart(), path, dark=picture.dark)
+
+    lines = [f"edit    {description}" for description in effect.after.edits]
+    if effect.text_before is not None and effect.text_after is not None:
+        lines += [f"before  {effect.text_before}", f"after   {effect.text_after}"]
+    _present(
+        picture,
+        lambda: build_view(request, picture.view) if picture.view else effect_view(effect),
+        save,
+        as_json,
+        effect.as_dict(),
+        [*lines, ""],
+        effect.after.inspected.precision,
+    )
+
+
+def _look_at_words(path: Path, text: str, picture: PictureFlags, check: bool, as_json: bool) -> None:
+    from pellucid.loading import load
+
+    picture.check_for_words()
+    seen = load(path).look(text)
+    if check:
+        _print_checks(seen.check(), as_json)
+        return
+    data = {"text": seen.text, "tokens": [token.as_dict() for token in seen.tokens]}
+    _present(
+        picture,
+        lambda: seen.view(picture.view),
+        lambda output: seen.save(output, picture.view, dark=picture.dark),
+        as_json,
+        data,
+        (),
+    )
+
+
+def _present(
+    picture: PictureFlags,
+    build: "Callable[[], View]",
+    save: Callable[[Path], None],
+    as_json: bool,
+    data: Mapping[str, Any],
+    lines: Sequence[str],
+    precision: str = "",
+) -> None:
+    """Write a view to a file, print it as JSON after `data`, or draw it in the terminal below `lines`."""
     if picture.output is not None:
-        save_view(request, picture.output, picture.view, dark=picture.dark)
-        console.log(f"{picture.output} written")
+        save(picture.output)
+        console.log(f"Wrote {picture.output}")
         return
-    shown = build_view(request, picture.view)
+    view = build()
     if as_json:
-        console.data_json({**_tokens(seen), **shown.as_dict()})
+        console.data_json({**data, **view.as_dict()})
         return
-    _draw(seen, shown, picture.head)
+    for line in lines:
+        console.data(line)
+    show_view(view, precision, picture.head)
 
 
-def _text(given: str) -> str:
-    """Read the text to look at.
-
-    Raises:
-        UsageError: if there is none.
-        UserError: if standard input is not UTF-8.
-    """
-    text = "\n".join(text_lines(given)) if given == "-" else given
-    if not text:
-        raise UsageError("no text was given", where="pellucid look", hint='Run `pellucid look FOLDER "text"`.')
-    return text
-
-
-def _kind(folder: Path, target: str | None, prefix: str) -> str:
-    """Find the kind of the model, and check that the flags suit it."""
+def _model_kind(folder: Path, target: str | None, prefix: str) -> str:
+    """Read the kind of a model, and check that the flags fit it."""
     kind: str = "vectors" if folder.is_file() else read_config(folder)["kind"]
     if kind != "translator" and (target is not None or prefix):
-        raise UsageError(
-            "only translators have a target",
-            where="--target" if target is not None else "--prefix",
-            hint="Leave the flag out, or give the folder of a translator.",
-        )
+        flag = "--target" if target is not None else "--prefix"
+        raise UsageError("only translators have a target", where=flag, hint="Leave it out.")
     if target is not None and prefix:
-        raise UsageError(
-            "--target and --prefix exclude each other", where="pellucid look", hint="Give only one of the two."
-        )
+        raise UsageError("--target and --prefix exclude each other", where="--prefix", hint="Leave one of them out.")
     return kind
 
 
-def _reject_with_edits(prefix: str, check: bool) -> None:
-    for name, is_given in (("--prefix", bool(prefix)), ("--check", check)):
-        if is_given:
-            raise UsageError(
-                f"--what-if and {name} exclude each other", where="pellucid look", hint="Give only one of the two."
-            )
-
-
-def _draw(seen: "Look", view: "View", head: int | None) -> None:
-    for name, tokens in (("source", seen.source), ("target" if seen.source else "text", seen.target)):
-        if tokens:
-            more = f" … and {len(tokens) - _MOST_SHOWN:,} more" if len(tokens) > _MOST_SHOWN else ""
-            console.data(f"{name}  {' '.join(token.display for token in tokens[:_MOST_SHOWN])}{more}")
-    console.data("")
-    show_view(view, seen.inspected.precision, head)
+def _token_line(name: str, tokens: "Sequence[Token]") -> list[str]:
+    if not tokens:
+        return []
+    more = f" … and {len(tokens) - _MOST_TOKENS:,} more" if len(tokens) > _MOST_TOKENS else ""
+    return [f"{name}  {' '.join(token.display for token in tokens[:_MOST_TOKENS])}{more}"]
 
 
 def _list_views(as_json: bool) -> None:
@@ -160,41 +239,32 @@ def _list_views(as_json: bool) -> None:
     from pellucid.inspection.word_vectors import VECTOR_VIEWS
 
     if as_json:
-        console.data_json([{"view": name, "title": kind.title} for name, kind in VIEWS.items()])
+        console.data_json([{"view": name, "title": view.title} for name, view in VIEWS.items()])
         return
-    console.table(["--view", "what it shows"], [[name, kind.title] for name, kind in VIEWS.items()])
+    console.table(["--view", "shows"], [[name, view.title] for name, view in VIEWS.items()])
     console.log("")
-    console.log(f"Of word vectors: {', '.join(VECTOR_VIEWS)}")
+    console.log(f"For word vectors: {', '.join(VECTOR_VIEWS)}")
     console.log("")
-    console.log("Changes, for --what-if:")
-    for name, verb in EDITS.items():
-        console.log(f"  {name} {verb.usage}")
+    console.log("Edits for --what-if:")
+    for name, edit in EDITS.items():
+        console.log(f"  {name} {edit.usage}")
 
 
-def _tell_checks(seen: "Look", as_json: bool) -> None:
-    checks = seen.check()
+def _print_checks(checks: "Sequence[SanityCheck]", as_json: bool) -> None:
     if as_json:
         console.data_json([check._asdict() for check in checks])
         return
-    draw_checks(checks)
+    rows = [
+        [check.name, "not checked" if check.error is None else f"{check.error:.1e}", check.bound] for check in checks
+    ]
+    console.table(["check", "largest error", "bound"], rows)
 
 
-def _tell_decoder(model: "LanguageModel", seen: "Look") -> None:
-    from pellucid.inspection.language_models import decoder_difference
+def _print_decoder_difference(model: Any, seen: "Look") -> None:
+    from pellucid.inspection.checks import decoder_difference
 
     found = decoder_difference(model, seen)
     console.log(
-        f"The decoder that generates differs from these logits by at most {found.largest:.1e} nats, and finds the same "
-        f"token most probable at {found.same_choice:.0%} of the places."
+        f"The decoder that generates differs from these logits by at most {found.largest:.1e} nats and finds the same "
+        f"token most probable at {found.same_choice:.0%} of the positions."
     )
-
-
-def _tokens(seen: "Look") -> dict[str, Any]:
-    return {
-        "text": seen.encoded.text,
-        "target_text": seen.encoded.target_text,
-        "precision": seen.inspected.precision,
-        "source": [token.as_dict() for token in seen.source],
-        "target": [token.as_dict() for token in seen.target],
-        "next_tokens": [token.as_dict() for token in seen.next_tokens],
-    }

@@ -1,4 +1,4 @@
-"""Flags of `pellucid look` that say which picture is wanted, and where it goes."""
+"""Flags of `pellucid look`: which view, and where it goes."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from pellucid.cli.flags import Switch
 from pellucid.errors import UsageError
 
 __all__ = ["DEFAULT_PICTURE", "PictureFlags"]
@@ -19,60 +20,66 @@ class PictureFlags:
     """Which numbers are drawn, and where."""
 
     view: str = ""
-    """Which numbers; --list has the names. Where the decoder looked, unless given; a page has all of them."""
+    """Name of a view (see --list); by default where the decoder looks, and on a page all views."""
 
     layer: int | None = None
-    """Of which layer; the last unless given."""
+    """Layer to show; by default the last."""
 
     head: int | None = None
-    """Of which head."""
+    """Head to show."""
 
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None
-    """Write a page (.html, which needs no network), a picture (.png, .svg), or its Vega-Lite (.json)."""
+    """Write a page (.html, self-contained), a picture (.png, .svg) or its Vega-Lite definition (.json)."""
 
-    dark: Annotated[bool, Parameter(negative="")] = False
-    """A picture for a dark background; a page follows whoever reads it."""
+    dark: Switch = False
+    """Draw the picture for a dark background; a page follows the reader's setting."""
 
     @property
-    def is_page_of_all(self) -> bool:
-        """Whether a page with every view is asked for."""
+    def has_all_views(self) -> bool:
+        """Whether the output is a page with every view."""
         return self.output is not None and self.output.suffix.lower() == ".html" and not self.view
 
-    def reject_unknown(self) -> None:
-        """Make sure, before anything is loaded, that there is such a view, and a form for the file.
+    def check(self) -> None:
+        """Check the view and the file format before anything is loaded.
 
         Raises:
-            UsageError: if there is not.
+            UsageError: for an unknown view or format, or a layer or head that the view does not have.
         """
-        self.reject_unknown_format()
+        self._check_format()
         if self.view:
             from pellucid.inspection.views.catalogue import view_type_of
 
             view_type_of(self.view).reject_unsupported(self.view, self.layer, self.head)
 
-    def reject_without_view(self) -> None:
-        """Make sure that no layer and no head is named where the picture is of the whole run.
+    def check_for_edits(self) -> None:
+        """Check that the effect of edits, which has no layer or head, is not narrowed to one.
 
         Raises:
-            UsageError: if one is.
+            UsageError: if it is.
         """
+        if not self.view:
+            self._reject_selection("the effect of edits has no single", "Name a view with --view.")
+
+    def check_for_words(self) -> None:
+        """Check the flags for word vectors; their views are checked by name later.
+
+        Raises:
+            UsageError: for a layer, a head or an unknown format.
+        """
+        self._reject_selection("word vectors have no", "Leave it out.")
+        self._check_format()
+
+    def _reject_selection(self, message: str, hint: str) -> None:
         for name, number in (("layer", self.layer), ("head", self.head)):
-            if number is not None and not self.view:
-                raise UsageError(
-                    f"what a change does is not of one {name}", where=f"--{name}", hint="Name a view with --view."
-                )
+            if number is not None:
+                raise UsageError(f"{message} {name}", where=f"--{name}", hint=hint)
 
-    def reject_unknown_format(self) -> None:
-        """Make sure that there is a form for the file.
-
-        Raises:
-            UsageError: if there is not.
-        """
+    def _check_format(self) -> None:
         if self.output is not None and self.output.suffix.lower() not in FORMATS:
             raise UsageError(
-                f"expected a file name that ends in {', '.join(FORMATS)}, got {self.output.name}",
+                f"pictures have no format {self.output.suffix or 'without an extension'}",
                 where=f"--output {self.output}",
-                hint="Name a page or a picture, such as -o look.html.",
+                hint=f"Use a file name that ends in {', '.join(FORMATS)}.",
             )
 
 

@@ -7,13 +7,17 @@ from pellucid.lazy import lazy_names
 if TYPE_CHECKING:
     from pellucid.inspection.effect import Effect
     from pellucid.inspection.labelled_array import LabelledArray
-    from pellucid.inspection.language_models import look_at_language_model, what_if_language_model
     from pellucid.inspection.lens import logit_lens
     from pellucid.inspection.look import Look, LookBatch
+    from pellucid.inspection.look_at import (
+        look_at_language_model,
+        look_at_translator,
+        what_if_language_model,
+        what_if_translator,
+    )
     from pellucid.inspection.residual_decomposition import decompose_residual, direct_logit_attribution
     from pellucid.inspection.residual_streams import effective_rank, token_identity
     from pellucid.inspection.score_decomposition import decompose_scores
-    from pellucid.inspection.translators import look_at_translator, what_if_translator
     from pellucid.inspection.what_if import WhatIf
     from pellucid.inspection.word_vectors import WordLook, look_at_word_vectors
 
@@ -51,11 +55,11 @@ __getattr__, __dir__ = lazy_names(
         "direct_logit_attribution": "residual_decomposition",
         "effective_rank": "residual_streams",
         "logit_lens": "lens",
-        "look_at_language_model": "language_models",
-        "look_at_translator": "translators",
+        "look_at_language_model": "look_at",
+        "look_at_translator": "look_at",
         "look_at_word_vectors": "word_vectors",
         "token_identity": "residual_streams",
-        "what_if_language_model": "language_models",
-        "what_if_translator": "translators",
+        "what_if_language_model": "look_at",
+        "what_if_translator": "look_at",
     },
 )

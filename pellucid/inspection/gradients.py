@@ -1,16 +1,16 @@
-"""What one text would teach: gradients matrix by matrix, embedding rows touched, saturated softmaxes."""
+"""What one text would teach: the gradient of each matrix, the embedding rows it reaches, saturated softmaxes."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, cast
 
 import numpy
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from pellucid.errors import UserError
 from pellucid.inspection.labelled_array import Axis, LabelledArray
 from pellucid.inspection.recorded_run import RecordedRun
-from pellucid.inspection.recording import pad_batch
+from pellucid.inspection.recording import ModelInput, pad_batch
 from pellucid.inspection.structure import attentions
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.models.encoder_decoder import EncoderDecoder
@@ -19,48 +19,93 @@ __all__ = ["Gradients", "gradients", "saturation"]
 
 
 class Gradients(NamedTuple):
-    """The gradient of the loss of one text.
+    """The gradient of one text's loss.
 
     Attributes:
-        loss: cross-entropy of the tokens that follow, without label smoothing; nats a token.
-        norms: of each matrix's gradient, by the names of model.safetensors, [matrix].
-        by_layer: of all of a layer's matrices together, [layer]; embeddings and last norms are entries of their own.
-        touched: how many rows of each embedding matrix have a gradient that is not zero, [matrix].
-        rows: how many rows these matrices have, [matrix].
+        loss: cross-entropy of the next tokens, without label smoothing; nats per token.
+        norms: of the gradient of each matrix, by the names of model.safetensors, [matrix].
+        by_layer: of all matrices of a layer together, [layer]; embeddings and last norms have their own entries.
+        nonzero_rows: rows of each embedding matrix whose gradient is not zero, [matrix].
+        rows: all rows of these matrices, [matrix].
     """
 
     loss: float
     norms: LabelledArray
     by_layer: LabelledArray
-    touched: LabelledArray
+    nonzero_rows: LabelledArray
     rows: LabelledArray
 
 
 def gradients(look: RecordedRun) -> Gradients:
-    """Return the gradient of a look's text and target, without dropout.
+    """Compute the gradient of the loss of a look's text, without dropout; the weights do not change.
 
-    Where embeddings are tied to the output, every row gets a gradient: the softmax pushes all tokens down. The weights
-    are not changed.
+    Where embeddings are tied to the output, every row has a gradient: the softmax pushes all tokens down.
 
     Args:
-        look: unedited; of its numbers none is needed.
+        look: unedited; none of its arrays is needed.
 
     Raises:
-        UserError: for an edited look, or one with nothing to predict.
+        UserError: for an edited look, or a text with nothing to predict.
     """
     if look.edits:
-        raise UserError("gradients are taken of plain runs", where="look", hint="Leave the edits out.")
+        raise UserError("gradients are those of an unedited run", where="look", hint="Leave the edits out.")
     model = look.model
-    given = look.input
     ids = torch.tensor(look.encoded.next_tokens, device=next(model.parameters()).device)
     if not len(ids):
-        raise UserError(
-            "a text of one token leaves nothing to predict",
-            where="look",
-            hint="Give a text of at least two tokens.",
-        )
+        raise UserError("a text of one token leaves nothing to predict", where="look", hint="Look at a longer text.")
+    loss, by_name = _backpropagate(model, look.input, ids)
+    layers: dict[str, float] = {}
+    for name, gradient in by_name.items():
+        words = name.split(".")
+        layer = ".".join(words[:2]) if words[1].isdigit() else words[0]
+        layers[layer] = layers.get(layer, 0.0) + float(gradient.norm()) ** 2
+    embeddings = {name: gradient for name, gradient in by_name.items() if name.endswith("embedding.weight")}
+    norms = {name: float(gradient.norm()) for name, gradient in by_name.items()}
+    layer_norms = {layer: square**0.5 for layer, square in layers.items()}
+    nonzero = {name: float((g != 0).any(-1).sum()) for name, g in embeddings.items()}
+    rows = {name: float(len(g)) for name, g in embeddings.items()}
+    return Gradients(
+        loss,
+        _labelled("gradients", norms, "matrix", "norm of the gradient"),
+        _labelled("gradients.by_layer", layer_norms, "layer", "norm of a layer's gradient"),
+        _labelled("gradients.nonzero_rows", nonzero, "matrix", "rows with a gradient"),
+        _labelled("gradients.rows", rows, "matrix", "rows of the embedding"),
+    )
+
+
+def saturation(look: RecordedRun) -> LabelledArray:
+    """Measure how saturated each attention's softmax is, [attention figure]: means over heads and queries.
+
+    `greatest` is the largest weight of a row; `slope` is the mean of Σ w (1 − w), the trace of the softmax's Jacobian,
+    near 0 where almost no gradient passes; `entropy` is in nats. Rows with a single unmasked key are left out: their
+    weight is 1 whatever the scores.
+
+    Args:
+        look: with the weights of the attentions to measure; others are left out.
+    """
+    names, rows = [], []
+    for site in attentions(look.model):
+        if f"{site.name}.weights" not in look.arrays:
+            continue
+        has_choice = look.mask(site.name).sum(-1) > 1
+        weights = look.tensor(f"{site.name}.weights")[:, torch.from_numpy(has_choice)]
+        if not weights.numel():
+            continue
+        names.append(site.name)
+        entropy = -(weights * weights.clamp(min=1e-300).log()).sum(-1).mean()
+        slope = (weights * (1 - weights)).sum(-1).mean()
+        rows.append([float(weights.amax(-1).mean()), float(slope), float(entropy)])
+    if not rows:
+        look.require("encoder.0.self_attention.weights" if look.source else "decoder.0.self_attention.weights")
+    axes = (Axis("attention", tuple(names)), Axis("figure", ("greatest", "slope", "entropy")))
+    values = numpy.array(rows).reshape(len(names), 3)
+    return LabelledArray("saturation", values, axes, "–", "saturation of the softmaxes")
+
+
+def _backpropagate(model: nn.Module, given: ModelInput, ids: Tensor) -> tuple[float, dict[str, Tensor]]:
+    """Compute the loss of the next tokens and the gradient of every weight, float64; unused weights have a 0."""
     weights = dict(model.named_parameters())
-    frozen = [name for name, weight in weights.items() if not weight.requires_grad]
+    frozen = [weight for weight in weights.values() if not weight.requires_grad]
     with torch.enable_grad():
         for weight in weights.values():
             weight.requires_grad_(True)
@@ -73,56 +118,11 @@ def gradients(look: RecordedRun) -> Gradients:
             loss = torch.nn.functional.cross_entropy(logits[0, : len(ids)].float(), ids)
             found: Sequence[Tensor | None] = torch.autograd.grad(loss, list(weights.values()), allow_unused=True)
         finally:
-            for name in frozen:
-                weights[name].requires_grad_(False)
-    by_name = {name: torch.zeros(()) if g is None else g.double().cpu() for name, g in zip(weights, found, strict=True)}
-    layers: dict[str, float] = {}
-    for name, gradient in by_name.items():
-        words = name.split(".")
-        layer = ".".join(words[:2]) if words[1].isdigit() else words[0]
-        layers[layer] = layers.get(layer, 0.0) + float(gradient.norm()) ** 2
-    tables = {name: g for name, g in by_name.items() if name.endswith("embedding.weight")}
-    return Gradients(
-        float(loss.detach()),
-        _row("gradients", {name: float(g.norm()) for name, g in by_name.items()}, "matrix", "norm of the gradient"),
-        _row("gradients.by_layer", {n: v**0.5 for n, v in layers.items()}, "layer", "norm of a layer's gradient"),
-        _row("gradients.touched", {n: float(_touched(g)) for n, g in tables.items()}, "matrix", "rows with a gradient"),
-        _row("gradients.rows", {n: float(len(g)) for n, g in tables.items()}, "matrix", "rows of the embedding"),
-    )
+            for weight in frozen:
+                weight.requires_grad_(False)
+    by_name = {name: torch.zeros(1) if g is None else g.double().cpu() for name, g in zip(weights, found, strict=True)}
+    return float(loss.detach()), by_name
 
 
-def saturation(look: RecordedRun) -> LabelledArray:
-    """Return how decided each attention is, [attention figure]: means over heads and queries that have a choice.
-
-    `greatest` is the largest weight of a row; `slope` is mean Σ w (1 − w), the trace of the softmax's Jacobian: near 0
-    next to no gradient passes; `entropy` is in nats. Rows that may look at one key only are left out: they are 1
-    whatever the scores.
-
-    Args:
-        look: with the weights of the attentions that shall be told of; the others are left out.
-    """
-    names, rows = [], []
-    for one in attentions(look.model):
-        if f"{one.name}.weights" not in look.arrays:
-            continue
-        choice = look.mask(one.name).sum(-1) > 1
-        weights = look.tensor(f"{one.name}.weights")[:, torch.from_numpy(choice)]
-        if not weights.numel():
-            continue
-        names.append(one.name)
-        entropy = -(weights * weights.clamp(min=1e-300).log()).sum(-1).mean()
-        slope = (weights * (1 - weights)).sum(-1).mean()
-        rows.append([float(weights.amax(-1).mean()), float(slope), float(entropy)])
-    if not rows:
-        look.require("encoder.0.self_attention.weights" if look.source else "decoder.0.self_attention.weights")
-    axes = (Axis("attention", tuple(names)), Axis("figure", ("greatest", "slope", "entropy")))
-    values = numpy.array(rows).reshape(len(names), 3)
-    return LabelledArray("saturation", values, axes, "–", "how decided the softmaxes are")
-
-
-def _touched(gradient: Tensor) -> int:
-    return int((gradient != 0).any(-1).sum()) if gradient.ndim > 1 else 0
-
-
-def _row(name: str, found: dict[str, float], axis: str, meaning: str) -> LabelledArray:
-    return LabelledArray(name, numpy.array(list(found.values())), (Axis(axis, tuple(found)),), "–", meaning)
+def _labelled(name: str, values: dict[str, float], axis: str, meaning: str) -> LabelledArray:
+    return LabelledArray(name, numpy.array(list(values.values())), (Axis(axis, tuple(values)),), "–", meaning)

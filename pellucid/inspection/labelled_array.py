@@ -1,6 +1,5 @@
-"""Numbers with names on their axes and on every place of an axis."""
+"""Arrays with named axes and a label for every entry along an axis."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, SupportsIndex
@@ -8,20 +7,20 @@ from typing import Any, SupportsIndex
 import numpy
 from numpy.typing import NDArray
 
-from pellucid.errors import UserError
+from pellucid.errors import UserError, did_you_mean
 
-__all__ = ["Array", "Axis", "LabelledArray", "numbered_axis", "stacked"]
+__all__ = ["Array", "Axis", "LabelledArray", "numbered_axis"]
 
 Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One direction of an array.
+    """An axis of an array.
 
     Attributes:
-        name: what it counts: query, key, heads, d_model …
-        labels: what stands at each place; not unique where a text holds a token twice.
+        name: query, key, heads, d_model …
+        labels: of its entries; not unique where a text has a token twice.
     """
 
     name: str
@@ -36,15 +35,15 @@ def numbered_axis(name: str, count: int, start: int = 0) -> Axis:
 
 @dataclass(frozen=True, eq=False)
 class LabelledArray:
-    """An array that says what it is; `numpy.asarray(it)` is the numbers alone.
+    """An array that says what it is; `numpy.asarray(it)` is a plain array.
 
     Attributes:
-        name: as it is tapped (`encoder.0.self_attention.weights`) or derived.
+        name: of the tap (`encoder.0.self_attention.weights`) or of the derived quantity.
         values: the numbers.
         axes: one for each dimension.
-        unit: nats, share …; a dash for coordinates of the model's own space, which have none.
-        meaning: what it is, in words.
-        made_in: the line of the code that made it.
+        unit: nats, share …; a dash for coordinates of the model's own space, which have no unit.
+        meaning: what the numbers are.
+        code_location: the line of code that computes them; empty for derived quantities.
     """
 
     name: str
@@ -72,21 +71,21 @@ class LabelledArray:
         return f"LabelledArray({self.name!r}: [{sizes}]{unit})"
 
     def __getitem__(self, index: Any) -> "LabelledArray":
-        """Return a part, by numbers and slices as NumPy takes them; axes of one number fall away."""
-        places = index if isinstance(index, tuple) else (index,)
-        if Ellipsis in places:
-            at = places.index(Ellipsis)
-            fill = (slice(None),) * (self.values.ndim - len(places) + 1)
-            places = (*places[:at], *fill, *places[at + 1 :])
-        places = (*places, *(slice(None),) * (self.values.ndim - len(places)))
-        if len(places) > self.values.ndim:
-            raise IndexError(f"{self.name} has {self.values.ndim} axes, got {len(places)} indices")
+        """Select a part by integers and slices as in NumPy; an axis with an integer is dropped."""
+        items = index if isinstance(index, tuple) else (index,)
+        if Ellipsis in items:
+            at = items.index(Ellipsis)
+            fill = (slice(None),) * (self.values.ndim - len(items) + 1)
+            items = (*items[:at], *fill, *items[at + 1 :])
+        items = (*items, *(slice(None),) * (self.values.ndim - len(items)))
+        if len(items) > self.values.ndim:
+            raise IndexError(f"{self.name} has {self.values.ndim} axes, got {len(items)} indices")
         values, axes, dimension = self.values, [], 0
-        for axis, place in zip(self.axes, places, strict=True):
-            if isinstance(place, SupportsIndex) and not isinstance(place, bool):
-                values = values.take(place.__index__(), axis=dimension)
+        for axis, item in zip(self.axes, items, strict=True):
+            if isinstance(item, SupportsIndex) and not isinstance(item, bool):
+                values = values.take(item.__index__(), axis=dimension)
                 continue
-            chosen = numpy.arange(len(axis.labels))[place]
+            chosen = numpy.arange(len(axis.labels))[item]
             values = values.take(chosen, axis=dimension)
             axes.append(Axis(axis.name, tuple(axis.labels[i] for i in chosen)))
             dimension += 1
@@ -101,7 +100,7 @@ class LabelledArray:
         return self.values.shape
 
     def axis(self, name: str) -> int:
-        """Return which dimension an axis is.
+        """Find the dimension of an axis.
 
         Raises:
             UserError: if there is none of that name.
@@ -112,32 +111,30 @@ class LabelledArray:
         return names.index(name)
 
     def labels(self, name: str) -> tuple[str, ...]:
-        """Get the labels along an axis."""
+        """Return the labels of an axis."""
         return self.axes[self.axis(name)].labels
 
-    def at(self, **places: int | str | slice) -> "LabelledArray":
-        """Return a part by the names of axes: `weights.at(heads=3, query="cat")`; a label stands for its first place.
+    def at(self, **indices: int | str | slice) -> "LabelledArray":
+        """Select a part by the names of axes: `weights.at(heads=3, query="cat")`; a label means its first entry.
 
         Raises:
             UserError: if there is no such axis or label.
         """
         index: list[int | slice] = [slice(None)] * self.values.ndim
-        for name, place in places.items():
+        for name, item in indices.items():
             dimension = self.axis(name)
-            if isinstance(place, str):
+            if isinstance(item, str):
                 labels = self.axes[dimension].labels
-                if place not in labels:
+                if item not in labels:
                     raise UserError(
-                        f"nothing on axis {name} of {self.name} is called {place!r}",
-                        where=name,
-                        hint=f"The labels are {', '.join(labels[:20])}.",
+                        f"axis {name} of {self.name} has no label {item!r}", where=name, hint=did_you_mean(item, labels)
                     )
-                place = labels.index(place)
-            index[dimension] = place
+                item = labels.index(item)
+            index[dimension] = item
         return self[tuple(index)]
 
     def mean(self, name: str) -> "LabelledArray":
-        """Return the mean along an axis, which falls away."""
+        """Average over an axis, which is dropped."""
         dimension = self.axis(name)
         return replace(
             self,
@@ -147,7 +144,7 @@ class LabelledArray:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON has it; what is no finite number is null."""
+        """Convert to JSON types; numbers that are not finite become null."""
         return {
             "name": self.name,
             "unit": self.unit,
@@ -156,12 +153,6 @@ class LabelledArray:
             "axes": [{"name": axis.name, "labels": list(axis.labels)} for axis in self.axes],
             "values": _finite(self.values.tolist()),
         }
-
-
-def stacked(name: str, arrays: Sequence[LabelledArray], along: Axis) -> LabelledArray:
-    """Return equal-shaped arrays as one, with a new first axis."""
-    first = arrays[0]
-    return replace(first, name=name, values=numpy.stack([one.values for one in arrays]), axes=(along, *first.axes))
 
 
 def _finite(value: Any) -> Any:

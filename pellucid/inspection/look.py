@@ -1,13 +1,13 @@
-"""A look: the numbers of one run, and everything that can be read from them."""
+"""A look: the recorded numbers of one run, and what a user does with them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, overload
 
 from pellucid.inspection.checks import SanityCheck, verify
-from pellucid.inspection.labelled_array import Array, Axis, LabelledArray
+from pellucid.inspection.labelled_array import Array, Axis, LabelledArray, numbered_axis
 from pellucid.inspection.recorded_run import InspectedModel, RecordedRun, TokenizedText, label_rows
-from pellucid.inspection.tap_namespace import Branch
+from pellucid.inspection.tap_namespace import TapNamespace
 from pellucid.inspection.taps import tap_info
 from pellucid.inspection.tokens import Token, padding
 
@@ -18,16 +18,16 @@ __all__ = ["Look", "LookBatch"]
 
 
 class Look(RecordedRun):
-    """All numbers of one run over one text, each with its name, axes, unit and the line of code that made it.
+    """Every number of one run over one text, each with its name, axes, unit and the line of code that computes it.
 
     `look["encoder.0.self_attention.weights"]` or `look.encoder[0].self_attention.weights`;
-    `look.encoder[0].heads[3].scores.content_position`; `numpy.asarray(…)` of any of them is the numbers alone.
+    `look.encoder[0].heads[3].scores.content_position`. `numpy.asarray(…)` of any of them is a plain array.
     """
 
     def __repr__(self) -> str:
-        sides = f"{len(self.source)} source and {len(self.target)} target" if self.source else f"{len(self.target)}"
+        tokens = f"{len(self.source)} source and {len(self.target)} target" if self.source else f"{len(self.target)}"
         edited = f", edited: {'; '.join(self.edits)}" if self.edits else ""
-        return f"Look({sides} tokens, {len(self.arrays)} arrays, {self.nbytes / 1e6:.1f} MB{edited})"
+        return f"Look({tokens} tokens, {len(self.arrays)} arrays, {self.nbytes / 1e6:.1f} MB{edited})"
 
     def __getitem__(self, name: str) -> LabelledArray:
         return self.require(name)[0]
@@ -37,7 +37,7 @@ class Look(RecordedRun):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What was recorded, in the order the model computed it."""
+        """Names of all recorded arrays, in the order the model computed them."""
         return tuple(self.arrays)
 
     @property
@@ -47,23 +47,23 @@ class Look(RecordedRun):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the recorded numbers."""
+        """Bytes of the recorded arrays."""
         return sum(array.values.nbytes for array in self.arrays.values())
 
     @property
-    def embedding(self) -> Branch:
-        """What the residual streams begin with."""
-        return Branch(self, "embedding")
+    def embedding(self) -> TapNamespace:
+        """The arrays that the residual streams start from."""
+        return TapNamespace(self, "embedding")
 
     @property
-    def encoder(self) -> Branch:
-        """The encoder's layers."""
-        return Branch(self, "encoder")
+    def encoder(self) -> TapNamespace:
+        """The arrays of the encoder, by layer."""
+        return TapNamespace(self, "encoder")
 
     @property
-    def decoder(self) -> Branch:
-        """The decoder's layers."""
-        return Branch(self, "decoder")
+    def decoder(self) -> TapNamespace:
+        """The arrays of the decoder, by layer."""
+        return TapNamespace(self, "decoder")
 
     @property
     def logits(self) -> LabelledArray:
@@ -71,20 +71,20 @@ class Look(RecordedRun):
         return self["logits"]
 
     def check(self) -> list[SanityCheck]:
-        """Measure that rows sum to 1, parts add up, and that this is what the fast and the cached path compute.
+        """Check that weights sum to 1, parts add up, and the fast and the cached path compute the same numbers.
 
         Raises:
-            InexactError: if anything is further off than rounding.
+            InexactError: if an error is larger than rounding explains.
         """
         return verify(self)
 
     def chart(self, view: str = "", *, layer: int | None = None, head: int | None = None) -> "Chart":
-        """Return a picture as a chart of Altair; `inspection.views.VIEWS` has the names.
+        """Draw a view as an Altair chart.
 
         Args:
-            view: which; where the decoder looked, unless given.
+            view: a name in `inspection.views.catalogue.VIEWS`; unless given, where the decoder looked.
             layer: from 0; the last unless given.
-            head: from 0; large at first among the others.
+            head: from 0; shown large among the others.
         """
         from pellucid.inspection.views.catalogue import build_view
         from pellucid.inspection.views.view import ViewRequest
@@ -92,7 +92,7 @@ class Look(RecordedRun):
         return build_view(ViewRequest(self, layer=layer, head=head), view).chart()
 
     def show(self, view: str = "", *, layer: int | None = None, head: int | None = None) -> "Chart":
-        """Show a picture in a notebook: what a cell ends in is shown."""
+        """Draw a view in a notebook, which displays the value of a cell's last line."""
         return self.chart(view, layer=layer, head=head)
 
     def save(
@@ -104,17 +104,17 @@ class Look(RecordedRun):
         head: int | None = None,
         dark: bool = False,
     ) -> None:
-        """Write a picture: .png, .svg, .json (Vega-Lite) or .html; the page has all views unless one is named.
+        """Write a picture (.png, .svg), Vega-Lite (.json) or a page (.html), which has all views unless one is named.
 
         Args:
             path: of the file.
-            view: which; `inspection.views.VIEWS` has the names.
+            view: a name in `inspection.views.catalogue.VIEWS`.
             layer: from 0; the last unless given.
             head: from 0.
-            dark: for a dark background; a page follows whoever reads it.
+            dark: draw for a dark background; a page follows the reader's setting.
 
         Raises:
-            UsageError: for another ending.
+            UsageError: for another file extension.
             UserError: if a PNG needs a font that this system does not have, or the file cannot be written.
         """
         from pellucid.inspection.views.catalogue import save_view
@@ -123,7 +123,7 @@ class Look(RecordedRun):
         save_view(ViewRequest(self, layer=layer, head=head), path, view, dark=dark)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all of it as JSON has it; large."""
+        """Convert everything to JSON types; large."""
         return {
             "text": self.encoded.text,
             "target_text": self.encoded.target_text,
@@ -138,15 +138,15 @@ class Look(RecordedRun):
 
 
 class LookBatch(Sequence[Look]):
-    """Looks at several texts that went through the model together.
+    """Looks at several texts that went through the model in one batch.
 
     `looks[1]` is the look at the second text, without padding: what a look at it alone gives, to rounding.
-    `looks["encoder.0.self_attention.weights"]` is the whole batch with its padding; `looks.tokens` says which is
-    padding.
+    `looks["encoder.0.self_attention.weights"]` is the whole batch with its padding; `looks.tokens` tells which tokens
+    are padding.
     """
 
-    def __init__(self, inspected: InspectedModel, rows: Sequence[TokenizedText], arrays: Mapping[str, Array]) -> None:
-        self._looks = label_rows(Look, inspected, rows, arrays)
+    def __init__(self, inspected: InspectedModel, texts: Sequence[TokenizedText], arrays: Mapping[str, Array]) -> None:
+        self._looks = label_rows(Look, inspected, texts, arrays)
         self._inspected = inspected
         self._arrays = arrays
 
@@ -170,36 +170,34 @@ class LookBatch(Sequence[Look]):
 
     @property
     def tokens(self) -> list[tuple[Token, ...]]:
-        """The target's tokens of each text as they stood in the batch, padding included."""
-        return self._rows_of("target")
+        """The target tokens of each text in the batch, padding included."""
+        return self._padded_tokens("target")
 
     @property
     def source_tokens(self) -> list[tuple[Token, ...]]:
-        """The source's tokens of each text as they stood in the batch, padding included."""
-        return self._rows_of("source")
+        """The source tokens of each text in the batch, padding included."""
+        return self._padded_tokens("source")
 
     def check(self) -> list[list[SanityCheck]]:
         """Check every look."""
         return [look.check() for look in self._looks]
 
-    def _rows_of(self, side: str) -> list[tuple[Token, ...]]:
+    def _padded_tokens(self, side: str) -> list[tuple[Token, ...]]:
         rows = [look.tokens_on(side) for look in self._looks]
         longest = max(map(len, rows))
         pad_id = max(0, cast(int, self._inspected.model.pad_id))
         return [(*row, *padding(pad_id, len(row), longest - len(row))) for row in rows]
 
     def _padded(self, name: str) -> LabelledArray:
-        first = self._looks[0].require(name)[0]
+        first = self._looks[0][name]
         values = self._arrays[name]
-        if values.ndim == len(first.axes):  # the same for all texts, as positions are
-            axes, rest = [], zip(first.axes, values.shape, strict=True)
-        else:
-            axes = [Axis("batch", tuple(look.encoded.text for look in self._looks))]
-            rest = zip(first.axes, values.shape[1:], strict=True)
-        for axis, size in rest:
-            longest = max((look[name].labels(axis.name) for look in self._looks), key=len)
-            # Tokens differ from row to row, so that along a batch they are counted; padding cannot be told there.
-            is_same = all(look[name].labels(axis.name) == longest for look in self._looks)
-            axes.append(axis if is_same and len(longest) == size else Axis(axis.name, tuple(map(str, range(size)))))
+        axes: list[Axis] = []
+        if values.ndim > len(first.axes):  # positions have no batch axis: they are the same for all texts
+            axes.append(Axis("batch", tuple(look.encoded.text for look in self._looks)))
+        for axis, size in zip(first.axes, values.shape[len(axes) :], strict=True):
+            labels = [look[name].labels(axis.name) for look in self._looks]
+            # Tokens differ from row to row: their axis is numbered.
+            is_shared = len(labels[0]) == size and all(other == labels[0] for other in labels)
+            axes.append(axis if is_shared else numbered_axis(axis.name, size))
         info = tap_info(self._inspected.model, name)
         return LabelledArray(name, values, tuple(axes), info.unit, info.meaning, first.code_location)

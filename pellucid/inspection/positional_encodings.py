@@ -1,92 +1,40 @@
-"""How a model is told where a token stands: its codes, their frequencies, what moving by k does to them.
+"""Position schemes of a model: their numbers, and what shifting by k positions does to sinusoidal encodings.
 
-All with the model's own width and base, in float64 unless said otherwise.
+All with the model's own dimensions, in float64 unless said otherwise.
 """
 
 from typing import NamedTuple
 
 import numpy
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from pellucid.errors import UserError
 from pellucid.inspection.labelled_array import Array, Axis, LabelledArray, numbered_axis
 from pellucid.inspection.structure import attentions, find_stack
-from pellucid.layers.positions import AlibiBias, LearnedEncoding, Rotary, SinusoidalEncoding, sinusoids
+from pellucid.layers.positions import PositionTable, sinusoids
 
 __all__ = [
     "ShiftError",
-    "alibi_slopes",
+    "attention_positions",
     "encoding_distances",
     "encoding_products",
     "encodings",
     "measure_shift",
+    "position_table",
     "products_by_offset",
-    "rotary_angles",
     "shift_matrix",
     "sinusoid_frequencies",
 ]
 
 
-def encodings(model: nn.Module, count: int, stack_name: str = "decoder") -> LabelledArray:
-    """Return the codes that are added to embeddings at the first positions, [position d_model].
-
-    Args:
-        model: any.
-        count: positions.
-        stack_name: encoder or decoder; learned codes are their own.
-
-    Raises:
-        UserError: if the model adds no codes, or has learned fewer.
-    """
-    module = find_stack(model, stack_name).position_encoding
-    if module.kind == "none":
-        raise UserError(
-            "the model adds no position codes to its embeddings",
-            where=stack_name,
-            hint="Use rotary_angles for rotary positions, and alibi_slopes for ALiBi.",
-        )
-    device = next(model.parameters()).device
-    values = module(torch.arange(count, device=device), count).detach().double().cpu().numpy()
-    kind = "sinusoidal" if isinstance(module, SinusoidalEncoding) else "learned"
-    axes = (numbered_axis("position", count), numbered_axis("d_model", values.shape[1]))
-    return LabelledArray(f"{stack_name}.codes", values, axes, "–", f"{kind} position codes")
-
-
-def sinusoid_frequencies(model: nn.Module, stack_name: str = "decoder") -> LabelledArray:
-    """Return the angle that each pair of a sinusoidal code turns by a position, [pair]; radians.
-
-    Source:
-        Vaswani et al. 2017, §3.5.
-    """
-    width = _sinusoidal(model, stack_name).d_model
-    values = 10_000.0 ** (-numpy.arange(0, width, 2, dtype=numpy.float64) / width)
-    return LabelledArray("frequencies", values, (numbered_axis("pair", len(values)),), "radians", "angle a position")
-
-
-def shift_matrix(model: nn.Module, k: int, stack_name: str = "decoder") -> LabelledArray:
-    """Return M_k, which takes every sinusoidal code to the one k positions further, [d_model d_model].
-
-    A block [[cos ωk, sin ωk], [−sin ωk, cos ωk]] for each pair (sin, cos) of frequency ω; its determinant is 1.
-    """
-    frequencies = sinusoid_frequencies(model, stack_name).values
-    width = 2 * len(frequencies)
-    matrix = numpy.zeros((width, width))
-    even, odd = numpy.arange(0, width, 2), numpy.arange(1, width, 2)
-    angles = frequencies * k
-    matrix[even, even] = matrix[odd, odd] = numpy.cos(angles)
-    matrix[even, odd], matrix[odd, even] = numpy.sin(angles), -numpy.sin(angles)
-    axes = (numbered_axis("d_model", width), Axis("d_model", numbered_axis("d_model", width).labels))
-    return LabelledArray("rotation", matrix, axes, "–", f"M_{k}: PE(pos + {k}) = M_{k} PE(pos)")
-
-
 class ShiftError(NamedTuple):
-    """How well M_k moves codes by k.
+    """How exactly M_k shifts encodings by k positions.
 
     Attributes:
         k: positions.
         error: largest |M_k PE(pos) − PE(pos + k)| in float64.
-        float32_error: the same where the codes are the float32 numbers that the model adds.
+        float32_error: the same for the float32 encodings that the model adds.
         determinant: of M_k.
     """
 
@@ -96,99 +44,141 @@ class ShiftError(NamedTuple):
     determinant: float
 
 
-def measure_shift(model: nn.Module, k: int, count: int = 256, stack_name: str = "decoder") -> ShiftError:
-    """Measure how well M_k moves the codes of the first `count` positions."""
-    matrix = shift_matrix(model, k, stack_name).values
-    table = sinusoids(torch.arange(count + abs(k)), len(matrix)).numpy()
-    used = encodings(model, count + abs(k), stack_name).values
+def position_table(model: nn.Module, count: int, stack: str = "decoder") -> tuple[LabelledArray, str]:
+    """Return the numbers of a model's position scheme, with a caption: encodings, rotation angles, slopes.
+
+    Args:
+        model: the model.
+        count: positions.
+        stack: encoder or decoder.
+
+    Raises:
+        UserError: if the model has no positions.
+    """
+    table = find_stack(model, stack).position_encoding.table(count)
+    table = table or next((found for site in attentions(model) if (found := site.module.positions.table(count))), None)
+    if table is None:
+        raise UserError("the model has no positions", where="positions", hint="Look at a model with positions.")
+    return _labelled(table), table.caption
+
+
+def encodings(model: nn.Module, count: int, stack: str = "decoder") -> LabelledArray:
+    """Return the encodings that are added to the embeddings at the first positions, [position d_model].
+
+    Args:
+        model: the model.
+        count: positions.
+        stack: encoder or decoder, which have encodings of their own if they are learned.
+
+    Raises:
+        UserError: if the model adds no encodings, or has learned fewer.
+    """
+    table = find_stack(model, stack).position_encoding.table(count)
+    if table is None:
+        raise UserError(
+            "the model adds no position encodings to its embeddings",
+            where=stack,
+            hint="Use attention_positions: it shows rotation angles and slopes.",
+        )
+    return _labelled(table)
+
+
+def attention_positions(model: nn.Module, count: int) -> LabelledArray:
+    """Return the numbers of the scheme that acts in attention: rotation angles [position pair] or slopes [heads].
+
+    Raises:
+        UserError: if positions do not act in attention.
+    """
+    for site in attentions(model):
+        if (table := site.module.positions.table(count)) is not None:
+            return _labelled(table)
+    raise UserError("no position scheme acts in attention", where="positions", hint="Use encodings.")
+
+
+def sinusoid_frequencies(model: nn.Module, stack: str = "decoder") -> LabelledArray:
+    """Return the angle by which each pair of a sinusoidal encoding advances per position, [pair]; radians.
+
+    Raises:
+        UserError: if the encodings are not sinusoidal.
+
+    Source:
+        Vaswani et al. 2017, §3.5.
+    """
+    encoding = find_stack(model, stack).position_encoding
+    if encoding.kind != "sinusoidal":
+        raise UserError(
+            f"the model's position encodings are not sinusoidal: {encoding.kind}",
+            where=stack,
+            hint="Look at a model with model.positions = sinusoidal.",
+        )
+    width = encodings(model, 1, stack).shape[1]
+    values = 10_000.0 ** (-numpy.arange(0, width, 2, dtype=numpy.float64) / width)
+    return LabelledArray("frequencies", values, (numbered_axis("pair", len(values)),), "radians", "angle per position")
+
+
+def shift_matrix(model: nn.Module, k: int, stack: str = "decoder") -> LabelledArray:
+    """Build M_k, which maps every sinusoidal encoding to the one k positions later, [d_model d_model].
+
+    A block [[cos ωk, sin ωk], [−sin ωk, cos ωk]] for each pair (sin, cos) of frequency ω; its determinant is 1.
+    """
+    frequencies = sinusoid_frequencies(model, stack).values
+    width = 2 * len(frequencies)
+    matrix = numpy.zeros((width, width))
+    even, odd = numpy.arange(0, width, 2), numpy.arange(1, width, 2)
+    angles = frequencies * k
+    matrix[even, even] = matrix[odd, odd] = numpy.cos(angles)
+    matrix[even, odd], matrix[odd, even] = numpy.sin(angles), -numpy.sin(angles)
+    axis = numbered_axis("d_model", width)
+    return LabelledArray("shift_matrix", matrix, (axis, axis), "–", f"M_{k}: PE(pos + {k}) = M_{k} PE(pos)")
+
+
+def measure_shift(model: nn.Module, k: int, count: int = 256, stack: str = "decoder") -> ShiftError:
+    """Measure how exactly M_k shifts the encodings of the first `count` positions."""
+    matrix = shift_matrix(model, k, stack).values
+    exact = sinusoids(torch.arange(count + abs(k)), len(matrix)).numpy()
+    used = encodings(model, count + abs(k), stack).values
     here, there = (slice(0, count), slice(k, count + k)) if k >= 0 else (slice(-k, count - k), slice(0, count))
     return ShiftError(
         k,
-        float(numpy.abs(table[here] @ matrix.T - table[there]).max()),
+        float(numpy.abs(exact[here] @ matrix.T - exact[there]).max()),
         float(numpy.abs(used[here] @ matrix.T - used[there]).max()),
         float(numpy.linalg.det(matrix)),
     )
 
 
-def encoding_products(model: nn.Module, count: int, stack_name: str = "decoder") -> LabelledArray:
-    """Return the dot products of all pairs of codes, [position position]."""
-    table = encodings(model, count, stack_name).values
-    return _pairs("code_products", table @ table.T, "PE(i) · PE(j)")
+def encoding_products(model: nn.Module, count: int, stack: str = "decoder") -> LabelledArray:
+    """Compute the dot products of all pairs of encodings, [position position]."""
+    table = encodings(model, count, stack).values
+    return _pairs("encoding_products", table @ table.T, "PE(i) · PE(j)")
 
 
-def encoding_distances(model: nn.Module, count: int, stack_name: str = "decoder") -> LabelledArray:
-    """Return the Euclidean distances of all pairs of codes, [position position]."""
-    table = encodings(model, count, stack_name).values
+def encoding_distances(model: nn.Module, count: int, stack: str = "decoder") -> LabelledArray:
+    """Compute the Euclidean distances of all pairs of encodings, [position position]."""
+    table = encodings(model, count, stack).values
     squares = (table**2).sum(1)
-    inner = squares[:, None] + squares[None] - 2 * table @ table.T
-    return _pairs("code_distances", numpy.sqrt(numpy.maximum(inner, 0)), "|PE(i) − PE(j)|")
+    squared_distances = squares[:, None] + squares[None] - 2 * table @ table.T
+    return _pairs("encoding_distances", numpy.sqrt(numpy.maximum(squared_distances, 0)), "|PE(i) − PE(j)|")
 
 
-def products_by_offset(model: nn.Module, count: int, stack_name: str = "decoder") -> LabelledArray:
-    """Return mean, least and greatest dot product of codes so far apart, [figure offset].
+def products_by_offset(model: nn.Module, count: int, stack: str = "decoder") -> LabelledArray:
+    """Compute mean, least and greatest dot product of encodings by distance, [figure offset].
 
-    For sinusoids the three are one, Σ cos(ω_i k): the product depends on the distance alone, and is the same to both
-    sides. For learned codes they differ.
+    For sinusoids the three are equal, Σ cos(ω_i k): the product depends only on the distance, in either direction. For
+    learned encodings they differ.
     """
-    pairs = encoding_products(model, count, stack_name).values
+    pairs = encoding_products(model, count, stack).values
     diagonals = [numpy.diagonal(pairs, offset) for offset in range(count)]
     values = numpy.array([[d.mean() for d in diagonals], [d.min() for d in diagonals], [d.max() for d in diagonals]])
     axes = (Axis("figure", ("mean", "least", "greatest")), numbered_axis("offset", count))
     return LabelledArray("products_by_offset", values, axes, "–", "PE(p) · PE(p + offset)")
 
 
-def rotary_angles(model: nn.Module, count: int) -> LabelledArray:
-    """Return the angles by which rotary positions turn each pair of coordinates, [position pair]; radians.
-
-    Pair i is coordinates i and i + d_head/2 of every head.
-
-    Raises:
-        UserError: if the model has no rotary positions.
-    """
-    for one in attentions(model):
-        if isinstance(one.module.positions, Rotary):
-            turns: Tensor = one.module.positions.frequencies.double().cpu()
-            values = (torch.arange(count, dtype=torch.float64)[:, None] * turns).numpy()
-            axes = (numbered_axis("position", count), numbered_axis("pair", len(turns)))
-            return LabelledArray("rotary_angles", values, axes, "radians", "angle that a pair is turned by")
-    raise UserError(
-        "the model has no rotary positions",
-        where="positions",
-        hint="Choose a model with rotary positions, or look at its scores by offset.",
-    )
-
-
-def alibi_slopes(model: nn.Module) -> LabelledArray:
-    """Get the slope of each head, subtracted from a score per position of distance, [heads]; nats.
-
-    Raises:
-        UserError: if the model has no linear biases.
-    """
-    for one in attentions(model):
-        if isinstance(one.module.positions, AlibiBias):
-            values = one.module.positions.slopes.double().cpu().numpy()
-            return LabelledArray(
-                "alibi_slopes", values, (numbered_axis("heads", len(values)),), "nats", "slope of a head"
-            )
-    raise UserError(
-        "the model has no linear biases (ALiBi)",
-        where="positions",
-        hint="Choose a model that was trained with model.positions alibi.",
-    )
-
-
-def _sinusoidal(model: nn.Module, stack_name: str) -> SinusoidalEncoding:
-    module = find_stack(model, stack_name).position_encoding
-    if isinstance(module, SinusoidalEncoding):
-        return module
-    kind = "its codes are learned" if isinstance(module, LearnedEncoding) else "it adds no codes"
-    raise UserError(
-        f"frequencies and M_k are of sinusoidal codes, and {kind}",
-        where=stack_name,
-        hint="Choose a model that was trained with model.positions sinusoidal.",
-    )
+def _labelled(table: PositionTable) -> LabelledArray:
+    values = table.values.numpy()
+    axes = tuple(numbered_axis(name, size) for name, size in zip(table.axes, values.shape, strict=True))
+    return LabelledArray(table.name, values, axes, table.unit, table.meaning)
 
 
 def _pairs(name: str, values: Array, meaning: str) -> LabelledArray:
-    places = numbered_axis("position", len(values))
-    return LabelledArray(name, values, (places, places), "–", meaning)
+    axis = numbered_axis("position", len(values))
+    return LabelledArray(name, values, (axis, axis), "–", meaning)

@@ -1,17 +1,17 @@
-"""The residual stream as a sum: what each part of the model has added to it, and what each addition does to a logit.
+"""The residual stream as a sum of what each part of the model adds, and the effect of each term on a logit.
 
-In a pre-norm model the stream at any place is the embedding, the position, and what every part before it has put there,
-each attention head by head. In a post-norm model every sum is normalised; with each norm at its measured scale all that
-came before goes through it piece by piece, and the norms' shifts are a part of their own. So the contributions add up
-exactly in both, and so do, through the last norm at its scale, their products with a token's output vector: the logit.
+In a pre-norm model the stream is the embedding, the position encoding, and the output of every sublayer so far, that of
+attention head by head. In a post-norm model every sum is normalised: with each norm frozen at its scale, all earlier
+terms pass through it one by one, and the shifts of the norms form a term of their own. So the terms add up exactly in
+both, and so do, through the frozen last norm, their products with a token's output vector: the logit.
 
 Source:
-    Elhage et al. 2021 (A mathematical framework for transformer circuits), for the stream as a sum and the direct
-    effect on logits.
+    Elhage et al. 2021 (A mathematical framework for transformer circuits): the stream as a sum, direct effects on
+    logits.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy
 import torch
@@ -23,18 +23,18 @@ from pellucid.inspection.labelled_array import Axis, LabelledArray
 from pellucid.inspection.recorded_run import RecordedRun
 from pellucid.inspection.structure import Stack, output_weight
 
-__all__ = ["ResidualDecomposition", "decompose_residual", "direct_logit_attribution", "part_names"]
+__all__ = ["ResidualDecomposition", "decompose_residual", "direct_logit_attribution"]
 
-SHIFTS = "norm shifts"
+NORM_SHIFTS = "norm shifts"
 
 
 class ResidualDecomposition(NamedTuple):
-    """What has been added to a stream, by whom.
+    """A residual stream as a sum.
 
     Attributes:
-        stack: whose stream.
+        stack: encoder or decoder.
         parts: [part query d_model]; their sum is `stream`.
-        stream: as recorded at the same place, [query d_model].
+        stream: as recorded, [query d_model].
     """
 
     stack: str
@@ -48,103 +48,84 @@ class ResidualDecomposition(NamedTuple):
 
 
 def decompose_residual(look: RecordedRun, stack: str = "decoder", layers: int | None = None) -> ResidualDecomposition:
-    """Decompose a residual stream into embedding, position, every head and every feed-forward part.
+    """Split a residual stream into embedding, position encoding, every attention head and every feed-forward layer.
 
     Args:
-        look: with everything but the attention's scores and weights: `head_output`, the parts' outputs, the stream.
+        look: with the embeddings, head outputs, feed-forward outputs and the residual stream.
         stack: encoder or decoder.
         layers: after how many blocks; all of them unless given; 0 is the stream that the first block reads.
 
     Raises:
-        UserError: for more layers than there are, or if a number that is needed was not recorded.
+        UserError: for more layers than there are, or if an array that is needed was not recorded.
     """
-    place = look.stack(stack)
-    layers = len(place.blocks) if layers is None else layers
-    if not 0 <= layers <= len(place.blocks):
+    found = look.stack(stack)
+    count = len(found.blocks)
+    layers = count if layers is None else layers
+    if not 0 <= layers <= count:
         raise UserError(
-            f"the {stack} has {len(place.blocks)} layers, got {layers}",
-            where="layers",
-            hint="Count the layers from the first; all of them by default.",
+            f"the {stack} has {count} layers, got {layers}", where="layers", hint=f"Use a number from 0 to {count}."
         )
-    end = f"{stack}.{layers}.residual.input" if layers < len(place.blocks) else f"{stack}.{layers - 1}.residual.output"
+    end = f"{stack}.{layers}.residual.input" if layers < count else f"{stack}.{layers - 1}.residual.output"
     (stream,) = look.require(end)
-    found: dict[str, Tensor] = {place.token_tap: look.tensor(place.token_tap)}
-    if look.require(place.position_tap)[0].axes:
-        found[place.position_tap] = look.tensor(place.position_tap)
+    terms: dict[str, Tensor] = {found.token_tap: look.tensor(found.token_tap)}
+    if look.require(found.position_tap)[0].axes:
+        terms[found.position_tap] = look.tensor(found.position_tap)
     for layer in range(layers):
-        for part in place.sublayers:
-            found |= dict(_added(look, place, layer, part))
-            if not place.pre_norm:
-                _through_norm(found, place.sublayer_norm(layer, part))
-    values = torch.stack(list(found.values())).numpy()
-    axes = (Axis("part", tuple(found)), stream.axes[0], stream.axes[1])
-    parts = LabelledArray(f"{stack}.contributions", values, axes, "–", f"what each part gave to {end}")
-    return ResidualDecomposition(stack, parts, stream)
+        for sublayer in found.sublayers:
+            terms |= dict(_sublayer_terms(look, found, layer, sublayer))
+            if not found.pre_norm:
+                _pass_through_norm(terms, found.sublayer_norm(layer, sublayer))
+    values = torch.stack(list(terms.values())).numpy()
+    axes = (Axis("part", tuple(terms)), *stream.axes)
+    name = f"{stack}.residual_decomposition"
+    return ResidualDecomposition(stack, LabelledArray(name, values, axes, "–", f"what each part adds to {end}"), stream)
 
 
 def direct_logit_attribution(look: RecordedRun, token: int | None = None, other: int | None = None) -> LabelledArray:
-    """Attribute a token's logit directly to each part of the decoder's last stream, [part query]; nats.
+    """Compute the direct effect of each part of the decoder's residual stream on a token's logit, [part query]; nats.
 
-    part · output vector, through the last norm at its measured scale; the norm's shift is a part of its own. The sum
-    over the parts is the logit. What a part does by way of later ones counts for those.
+    part · output vector, through the last norm at its frozen scale; the norm's shift is a part of its own. The sum over
+    the parts is the logit. Indirect effects, by way of later layers, are not included.
 
     Args:
         look: as for `decompose_residual`.
-        token: id whose logit is meant; at each place that of the token which follows there, unless given.
-        other: with a second id, the effect on the difference of the two logits.
+        token: id of the logit; at each position that of the next token, unless given.
+        other: a second id, for the effect on the difference of the two logits.
 
     Raises:
-        UserError: for an id that is not in the vocabulary, or if nobody knows what follows.
+        UserError: for an id that is not in the vocabulary, or if no next token is known.
     """
-    rows = output_weight(look.model).detach()
+    weight = output_weight(look.model).detach()
     for number in (token, other):
-        if number is not None and not 0 <= number < len(rows):
+        if number is not None and not 0 <= number < len(weight):
             raise UserError(
-                f"id {number} is not in the vocabulary of {len(rows)} ids",
-                where="token",
-                hint="Pass an id of the model's tokenizer.",
+                f"id {number} is not in the vocabulary", where="token", hint=f"Ids are from 0 to {len(weight) - 1}."
             )
-    given = decompose_residual(look, "decoder")
-    count = given.stream.shape[0] if token is not None else len(look.encoded.next_tokens)
+    decomposition = decompose_residual(look, "decoder")
+    count = decomposition.stream.shape[0] if token is not None else len(look.encoded.next_tokens)
     if not count:
-        raise UserError(
-            "nothing follows this text, so name a token",
-            where="token",
-            hint="Pass token, the id of the token to explain.",
-        )
+        raise UserError("no token is known to follow this text", where="token", hint="Pass the id of a token.")
     ids = list(look.encoded.next_tokens) if token is None else [token] * count
-    vectors = rows[ids].double().cpu() - (0 if other is None else rows[other].double().cpu())
-    norm = freeze_norm(look.stack("decoder").norm, torch.from_numpy(given.stream.values))
-    effects = (norm.apply(torch.from_numpy(given.parts.values))[:, :count] * vectors).sum(-1)
-    names = given.parts.axes[0].labels
-    if SHIFTS not in names:  # a post-norm model's last norm has been counted there already
-        names, effects = (*names, SHIFTS), torch.cat((effects, (vectors @ norm.shift)[None]))
-    pieces = look.inspected.vocabulary.labels
-    meaning = f"what each part gives to the logit of {'the token that follows' if token is None else pieces[token]}"
-    meaning += "" if other is None else f" over that of {pieces[other]}"
-    axes = (Axis("part", names), Axis("query", given.parts.axes[1].labels[:count]))
+    vectors = weight[ids].double().cpu() - (0 if other is None else weight[other].double().cpu())
+    norm = freeze_norm(look.stack("decoder").norm, torch.from_numpy(decomposition.stream.values))
+    effects = (norm.apply(torch.from_numpy(decomposition.parts.values))[:, :count] * vectors).sum(-1)
+    names = decomposition.parts.axes[0].labels
+    if NORM_SHIFTS not in names:  # in a post-norm model the last norm is already included
+        names, effects = (*names, NORM_SHIFTS), torch.cat((effects, (vectors @ norm.shift)[None]))
+    vocabulary = look.inspected.vocabulary.labels
+    meaning = f"direct effect on the logit of {'the next token' if token is None else vocabulary[token]}"
+    meaning += "" if other is None else f" minus that of {vocabulary[other]}"
+    axes = (Axis("part", names), Axis("query", decomposition.parts.axes[1].labels[:count]))
     return LabelledArray("decoder.direct_logit_attribution", effects.numpy(), axes, "nats", meaning)
 
 
-def part_names(look: RecordedRun, stack: str) -> list[str]:
-    """Return the taps that `decompose_residual` reads."""
-    place = look.stack(stack)
-    names = [place.token_tap, place.position_tap]
-    for layer in range(len(place.blocks)):
-        names += [
-            f"{stack}.{layer}.{part}.{'head_output' if 'attention' in part else 'output'}" for part in place.sublayers
-        ]
-        names += [f"{stack}.{layer}.residual.input"]
-    return [*names, f"{stack}.{len(place.blocks) - 1}.residual.output"]
-
-
-def _added(look: RecordedRun, place: Stack, layer: int, part: str) -> Iterator[tuple[str, Tensor]]:
-    """Yield what a part puts into the stream: an attention head by head and its bias, a feed-forward part whole."""
-    name = f"{place.name}.{layer}.{part}"
-    if part == "feed_forward":
+def _sublayer_terms(look: RecordedRun, stack: Stack, layer: int, sublayer: str) -> Iterator[tuple[str, Tensor]]:
+    """Split what a sublayer adds: attention into its heads and its bias; feed-forward stays whole."""
+    name = f"{stack.name}.{layer}.{sublayer}"
+    if sublayer == "feed_forward":
         yield name, look.tensor(f"{name}.output")
         return
-    output = cast(nn.Linear, getattr(place.blocks[layer], part).output)
+    output: nn.Linear = getattr(stack.blocks[layer], sublayer).output
     weight = output.weight.detach().double().cpu()
     head_output = look.tensor(f"{name}.head_output")
     for head, columns in enumerate(weight.chunk(len(head_output), dim=1)):
@@ -153,11 +134,11 @@ def _added(look: RecordedRun, place: Stack, layer: int, part: str) -> Iterator[t
         yield f"{name}.bias", output.bias.detach().double().cpu().expand(head_output.shape[1], -1)
 
 
-def _through_norm(found: dict[str, Tensor], norm: object) -> None:
-    """Send all that has been added through a norm that follows the sum."""
-    whole = torch.stack(list(found.values())).sum(0)
-    frozen = freeze_norm(cast(nn.Module, norm), whole)
-    for name, part in found.items():
-        found[name] = frozen.apply(part)
+def _pass_through_norm(terms: dict[str, Tensor], norm: nn.Module) -> None:
+    """Pass all terms through a norm that follows their sum."""
+    total = torch.stack(list(terms.values())).sum(0)
+    frozen = freeze_norm(norm, total)
+    for name, term in terms.items():
+        terms[name] = frozen.apply(term)
     if bool(frozen.shift.any()):
-        found[SHIFTS] = found.get(SHIFTS, torch.zeros_like(whole)) + frozen.shift
+        terms[NORM_SHIFTS] = terms.get(NORM_SHIFTS, torch.zeros_like(total)) + frozen.shift

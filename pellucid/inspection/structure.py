@@ -9,6 +9,7 @@ from pellucid.errors import UserError
 from pellucid.layers.attention import Attention
 from pellucid.layers.block import DecoderBlock, SelfAttentionBlock
 from pellucid.layers.embeddings import TokenEmbedding
+from pellucid.layers.positions import PositionEncoding
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.models.encoder_decoder import EncoderDecoder
 
@@ -33,7 +34,7 @@ class Stack(NamedTuple):
     name: str
     side: str
     embedding: TokenEmbedding
-    position_encoding: nn.Module
+    position_encoding: PositionEncoding
     blocks: Sequence[SelfAttentionBlock | DecoderBlock]
     norm: nn.Module
     token_tap: str

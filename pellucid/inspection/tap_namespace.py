@@ -1,4 +1,4 @@
-"""A look's numbers by attribute path: `look.encoder[0].heads[3].scores.content_position`, with completion."""
+"""Recorded arrays by attribute: `look.encoder[0].heads[3].scores.content_position`, with completion."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -6,59 +6,61 @@ from functools import cached_property
 from typing import Any
 
 from pellucid.errors import UserError
-from pellucid.inspection.attention import mask
+from pellucid.inspection.attention import attention_mask
 from pellucid.inspection.labelled_array import LabelledArray
 from pellucid.inspection.recorded_run import RecordedRun
-from pellucid.inspection.score_decomposition import decompose_scores
+from pellucid.inspection.score_decomposition import FOUR_PARTS, decompose_scores
 
-__all__ = ["Branch", "Head", "HeadScores", "Heads"]
+__all__ = ["AttentionHead", "AttentionHeads", "HeadScores", "TapNamespace"]
 
 
-class Branch:
-    """All numbers whose names begin alike; the rest of a name is an attribute, the number of a layer an index."""
+class TapNamespace:
+    """All arrays whose names begin alike: the next word of a name is an attribute, the number of a layer an index."""
 
     def __init__(self, look: RecordedRun, path: str) -> None:
         self._look = look
         self._path = path
 
     def __repr__(self) -> str:
-        return f"Branch({self._path!r}: {', '.join(map(str, self._next()))})"
+        return f"TapNamespace({self._path!r}: {', '.join(self._next_words())})"
 
     def __dir__(self) -> list[str]:
-        own = ["mask"] if self._path.endswith("attention") else []
-        return [
-            *(name for name in self._next() if not name.isdigit()), *own, *(["heads"] if self._attention() else [])
-        ]  # fmt: skip
+        names = [name for name in self._next_words() if not name.isdigit()]
+        if self._path.endswith("attention"):
+            names.append("mask")
+        if self._attention():
+            names.append("heads")
+        return names
 
     def __len__(self) -> int:
-        return sum(name.isdigit() for name in self._next())
+        return sum(name.isdigit() for name in self._next_words())
 
-    def __iter__(self) -> Iterator["Branch"]:
+    def __iter__(self) -> Iterator["TapNamespace"]:
         return (self[i] for i in range(len(self)))
 
-    def __getitem__(self, layer: int) -> "Branch":
-        """Return a layer, from 0; −1 is the last."""
+    def __getitem__(self, layer: int) -> "TapNamespace":
+        """Select a layer, from 0; −1 is the last."""
         count = len(self)
         if not -count <= layer < count:
             raise IndexError(f"{self._path} has {count} layers, got {layer}")
-        return Branch(self._look, f"{self._path}.{layer % count}")
+        return TapNamespace(self._look, f"{self._path}.{layer % count}")
 
-    def __getattr__(self, name: str) -> Any:  # a LabelledArray, a Branch or Heads: which, only a look knows
+    def __getattr__(self, name: str) -> Any:  # an array, a namespace or heads: only the look knows which
         if name.startswith("_"):
             raise AttributeError(name)
         path = f"{self._path}.{name}"
         if path in self._look.arrays:
             return self._look.arrays[path]
         if any(known.startswith(f"{path}.") for known in self._look.arrays):
-            return Branch(self._look, path)
+            return TapNamespace(self._look, path)
         if name == "heads" and (attention := self._attention()):
-            return Heads(self._look, attention)
+            return AttentionHeads(self._look, attention)
         if name == "mask" and self._path.endswith("attention"):
-            return mask(self._look, self._path)
+            return attention_mask(self._look, self._path)
         raise AttributeError(f"{self._path} has no {name}; it has {', '.join(dir(self)) or 'nothing recorded'}")
 
-    def _next(self) -> list[str]:
-        """List the possible continuations of this path, in the order of recording."""
+    def _next_words(self) -> list[str]:
+        """List what can follow this path, in the order recorded."""
         start = f"{self._path}."
         rest = [name.removeprefix(start) for name in self._look.arrays if name.startswith(start)]
         return list(dict.fromkeys(name.split(".")[0] for name in rest))
@@ -67,10 +69,10 @@ class Branch:
         """Return the attention whose heads are meant: this one, or a layer's self-attention."""
         if self._path.endswith("attention"):
             return self._path
-        return f"{self._path}.self_attention" if "self_attention" in self._next() else ""
+        return f"{self._path}.self_attention" if "self_attention" in self._next_words() else ""
 
 
-class Heads:
+class AttentionHeads:
     """The heads of an attention, from 0."""
 
     def __init__(self, look: RecordedRun, attention: str) -> None:
@@ -80,19 +82,19 @@ class Heads:
     def __len__(self) -> int:
         return self._look.attention(self._attention).module.n_heads
 
-    def __iter__(self) -> Iterator["Head"]:
+    def __iter__(self) -> Iterator["AttentionHead"]:
         return (self[i] for i in range(len(self)))
 
-    def __getitem__(self, head: int) -> "Head":
-        """Return a head; −1 is the last."""
+    def __getitem__(self, head: int) -> "AttentionHead":
+        """Select a head; −1 is the last."""
         count = len(self)
         if not -count <= head < count:
             raise IndexError(f"{self._attention} has {count} heads, got {head}")
-        return Head(self._look, self._attention, head % count)
+        return AttentionHead(self._look, self._attention, head % count)
 
 
-class Head:
-    """One head's numbers: query, key, value, scores (with their parts), mask, weights, mixed."""
+class AttentionHead:
+    """The arrays of one head: query, key, value, scores (with their parts), mask, weights, head_output."""
 
     def __init__(self, look: RecordedRun, attention: str, number: int) -> None:
         self._look = look
@@ -103,28 +105,29 @@ class Head:
         names = ("query", "key", "value", "scores", "weights", "head_output")
         return [*(name for name in names if f"{self._attention}.{name}" in self._look.arrays), "mask"]
 
-    def __getattr__(self, name: str) -> Any:  # a LabelledArray; of scores, HeadScores
+    def __getattr__(self, name: str) -> Any:  # an array; for scores, HeadScores
         if name not in dir(self):
             raise AttributeError(f"a head of {self._attention} has no {name}; it has {', '.join(dir(self))}")
         if name == "mask":  # the same for all heads
-            return mask(self._look, self._attention)
+            return attention_mask(self._look, self._attention)
         array = self._look.arrays[f"{self._attention}.{name}"]
         module = self._look.attention(self._attention).module
-        served = module.n_heads // module.n_kv_heads if name in ("key", "value") else 1
-        part = array[self._number // served]
-        part = replace(part, name=f"{self._attention}.heads.{self._number}.{name}")
+        heads_per_row = module.n_heads // module.n_kv_heads if name in ("key", "value") else 1
+        part = replace(array[self._number // heads_per_row], name=f"{self._attention}.heads.{self._number}.{name}")
         if name != "scores":
             return part
-        whole = (part.name, part.values, part.axes, part.unit, part.meaning, part.code_location)
-        return HeadScores(*whole, look=self._look, attention=self._attention, head=self._number)
+        fields = (part.name, part.values, part.axes, part.unit, part.meaning, part.code_location)
+        return HeadScores(*fields, look=self._look, attention=self._attention, head=self._number)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HeadScores(LabelledArray):
-    """A head's scores; what they are made of are attributes: content_position …, or with ALiBi content and bias.
+    """The scores of a head; their parts are attributes: content_position …, or content and bias.
 
     Attributes:
-        look, attention, head: where they come from.
+        look: that has them.
+        attention: full name, such as `encoder.0.self_attention`.
+        head: number of the head.
     """
 
     look: RecordedRun = field(repr=False)
@@ -133,7 +136,7 @@ class HeadScores(LabelledArray):
 
     @cached_property
     def parts(self) -> Mapping[str, LabelledArray]:
-        """What the scores are the sum of, by name.
+        """The parts that add up to the scores, by name.
 
         Raises:
             UserError: where the split is not defined, with the reason.
@@ -147,10 +150,8 @@ class HeadScores(LabelledArray):
             return list(super().__dir__())
 
     def __getattr__(self, name: str) -> LabelledArray:
-        if name.startswith("_") or name not in (
-            "content_content", "content_position", "position_content", "position_position", "content", "bias"
-        ):  # fmt: skip
-            raise AttributeError(f"{self.name} has no {name}")
+        if name not in (*FOUR_PARTS, "content", "bias"):
+            raise AttributeError(f"scores have no {name}")
         if name not in self.parts:
             raise AttributeError(f"{self.name} has no {name}; it has {', '.join(self.parts)}")
         return self.parts[name]

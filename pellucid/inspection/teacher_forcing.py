@@ -1,24 +1,26 @@
-"""The same sentence twice: with the right words put before the model, and with its own."""
+"""Compare teacher forcing with free running: the model reads the correct words, or its own."""
 
 from typing import Any, NamedTuple
 
 import torch
 
 from pellucid.generation.beam import beam_search
-from pellucid.inspection.translators import look_at_translator
-from pellucid.translator import Translator
+from pellucid.generation.translation_model import TranslationModel
+from pellucid.inspection.encoding import encode_translation, inspect_network
+from pellucid.inspection.recorded_run import RecordedRun, label_rows
+from pellucid.inspection.recording import ModelInput, record
 
 __all__ = ["ScoredToken", "TeacherForcing", "compare_teacher_forcing"]
 
 
 class ScoredToken(NamedTuple):
-    """A token at its place, and how probable the model found it there.
+    """A token and its probability under the model.
 
     Attributes:
         display: the token.
-        log_prob: natural logarithm of its probability, given the tokens before it in its own row.
-        best: the token that was most probable there.
-        best_log_prob: of that one.
+        log_prob: natural logarithm of its probability after the tokens before it.
+        best: the most probable token at its position.
+        best_log_prob: natural logarithm of that token's probability.
     """
 
     display: str
@@ -28,12 +30,12 @@ class ScoredToken(NamedTuple):
 
 
 class TeacherForcing(NamedTuple):
-    """A given translation token by token, and what the model writes by itself.
+    """A given translation and the model's own, token by token.
 
     Attributes:
-        forced: of the given translation: every token after the right ones (teacher forcing).
-        free: of the model's own greedy translation: every token after those it wrote itself.
-        text: the latter.
+        teacher_forced: the given translation, each token after the correct ones before it.
+        free_running: the model's own greedy translation, each token after the model's own.
+        text: the model's own translation.
     """
 
     teacher_forced: list[ScoredToken]
@@ -41,7 +43,7 @@ class TeacherForcing(NamedTuple):
     text: str
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
+        """Convert to JSON types."""
         return {
             "text": self.text,
             "teacher_forced": [token._asdict() for token in self.teacher_forced],
@@ -49,30 +51,30 @@ class TeacherForcing(NamedTuple):
         }
 
 
-def compare_teacher_forcing(translator: Translator, text: str, target: str) -> TeacherForcing:
+def compare_teacher_forcing(model: TranslationModel, text: str, target: str) -> TeacherForcing:
     """Compare teacher forcing with free running on one sentence.
 
     Args:
-        translator: any.
-        text: what is translated.
-        target: the right translation.
+        model: the translator.
+        text: the source.
+        target: the correct translation.
     """
-    given = look_at_translator(translator, text, target=target, what=["logits"])
-    greedy = translator.settings(beam=1, n_best=1)
-    ((best, *_),) = beam_search(translator.model, [given.encoded.source], translator.special_tokens, greedy)
-    own = translator.target_tokenizer.decode(best.ids)
-    next_tokens = (*best.ids, translator.special_tokens.end_id) if best.ended else best.ids
-    pieces = translator.target_tokenizer.pieces_from_ids(next_tokens)
-    # Greedy: what it wrote was the most probable, as far as its constraints let it.
+    encoded = encode_translation(model, text, target)
+    arrays = record(model.model, ModelInput([encoded.source], [encoded.target]), ["logits"])
+    (run,) = label_rows(RecordedRun, inspect_network(model), [encoded], arrays)
+    greedy = model.settings(beam=1, n_best=1)
+    ((best, *_),) = beam_search(model.model, [encoded.source], model.special_tokens, greedy)
+    written = (*best.ids, model.special_tokens.end_id) if best.ended else best.ids
+    # Greedy: each token that it wrote was the most probable one that the constraints allowed.
     free_running = [
         ScoredToken(piece.display, log_prob, piece.display, log_prob)
-        for piece, log_prob in zip(pieces, best.token_log_probs, strict=True)
+        for piece, log_prob in zip(model.target_tokenizer.pieces_from_ids(written), best.token_log_probs, strict=True)
     ]
-    log_probs = torch.from_numpy(given.logits.values).log_softmax(-1)
+    log_probs = torch.from_numpy(run.arrays["logits"].values).log_softmax(-1)
     best_ids = log_probs.argmax(-1).tolist()
-    names = given.inspected.vocabulary.labels
+    names = run.inspected.vocabulary.labels
     teacher_forced = [
         ScoredToken(token.display, float(log_probs[i, token.id]), names[best_ids[i]], float(log_probs[i, best_ids[i]]))
-        for i, token in enumerate(given.next_tokens)
+        for i, token in enumerate(run.next_tokens)
     ]
-    return TeacherForcing(teacher_forced, free_running, own)
+    return TeacherForcing(teacher_forced, free_running, model.target_tokenizer.decode(best.ids))

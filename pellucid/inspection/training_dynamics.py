@@ -1,4 +1,4 @@
-"""The same look over all checkpoints of a run: watch a head form."""
+"""Look at one text with the weights of every checkpoint of a training run: watch a head form."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -10,12 +10,15 @@ import torch
 from torch import nn
 
 from pellucid.errors import UserError
+from pellucid.generation.text_model import TextModel
+from pellucid.generation.translation_model import TranslationModel
+from pellucid.inspection.encoding import encode_text, encode_translation, inspect_network
 from pellucid.inspection.labelled_array import Axis, LabelledArray
-from pellucid.inspection.look import Look
-from pellucid.inspection.recorded_run import TokenizedText
+from pellucid.inspection.recorded_run import RecordedRun, label_rows
+from pellucid.inspection.recording import ModelInput, record
 from pellucid.inspection.taps import select_taps
-from pellucid.loading import load
 from pellucid.storage.checkpoints import checkpoint_step, list_checkpoints
+from pellucid.storage.model_folder import read_config
 from pellucid.storage.tensors import read_tensors
 from pellucid.training.run_folder import AVERAGE_PREFIX
 
@@ -23,19 +26,19 @@ __all__ = ["TrainingDynamics", "look_across_checkpoints"]
 
 
 class TrainingDynamics(NamedTuple):
-    """What a text's numbers were at every checkpoint.
+    """The numbers of a text at every checkpoint.
 
     Attributes:
         steps: of training.
-        arrays: by full name, a first axis `step` before those of a look.
-        log_prob: mean log-probability of the target's tokens, [step]; nats.
-        last: the look at the last checkpoint.
+        arrays: by full name, with an axis `step` before those of a look.
+        log_prob: mean log-probability of the next tokens, [step]; nats.
+        last: the run with the last checkpoint.
     """
 
     steps: tuple[int, ...]
     arrays: dict[str, LabelledArray]
     log_prob: LabelledArray
-    last: Look
+    last: RecordedRun
 
 
 def look_across_checkpoints(
@@ -51,70 +54,58 @@ def look_across_checkpoints(
 
     Args:
         folder: of the model, finished or in training.
-        text: what is read.
-        target: the translation that the decoder reads at every step; unless given, the one of the model as it is now.
-        what: which numbers to keep, by names or patterns.
-        averaged: whether the running average of the weights is meant, with which the model works, where there is one.
+        text: what the model reads.
+        target: the translation that the decoder reads at every step; unless given, that of the final model.
+        what: names or patterns of the taps to record.
+        averaged: use the running average of the weights, which the finished model has, where there is one.
         on_progress: called with the number of checkpoints done.
 
     Raises:
-        UserError: if the folder holds no checkpoint, for a name that no tap has, or a language model's target.
+        UserError: if the folder has no checkpoint, for a name that no tap has, or for a target of a language model.
     """
     checkpoints = list_checkpoints(folder)
     if not checkpoints:
         raise UserError(
-            f"{folder} holds no checkpoint",
+            f"{folder} has no checkpoint",
             where=str(Path(folder) / "checkpoints"),
-            hint="Train with a larger training.keep_checkpoints: a run keeps its last ones only.",
+            hint="Train with a larger training.keep_checkpoints: a run keeps only its last ones.",
         )
-    asked = load(folder, device="cpu", precision="float32")
-    select_taps(asked.model, what)
-    is_translator = "source_tokenizer" in vars(asked)
-    if target is not None and not is_translator:
-        raise UserError(
-            "only translators have a target",
-            where="target",
-            hint="Leave target out.",
-        )
-    given = {} if target is None else {"target": target}
-    encoded: TokenizedText = asked.look(text, what=["logits"], **given).encoded
-    if is_translator:
-        given = {"target": encoded.target_text}
-    looks: list[Look] = []
+    model = _load(folder)
+    select_taps(model.model, what)
+    if isinstance(model, TranslationModel):
+        encoded = encode_translation(model, text, target)
+        encoded = encode_translation(model, text, encoded.target_text)
+    elif target is None:
+        encoded = encode_text(model, text)
+    else:
+        raise UserError("only translators have a target", where="target", hint="Leave the target out.")
+    runs: list[RecordedRun] = []
     for number, checkpoint in enumerate(checkpoints, 1):
-        _set_weights(asked.model, checkpoint / "model.safetensors", averaged)
-        looks.append(asked.look(text, what=[*what, "logits"], **given))
+        _set_weights(model.model, checkpoint / "model.safetensors", averaged)
+        given = ModelInput([encoded.source] if encoded.source else [], [encoded.target])
+        arrays = record(model.model, given, [*what, "logits"])
+        runs += label_rows(RecordedRun, inspect_network(model), [encoded], arrays)
         on_progress(number)
-    axis = Axis("step", tuple(str(checkpoint_step(checkpoint)) for checkpoint in checkpoints))
-    arrays = {
-        name: replace(
-            array,
-            values=numpy.stack([look.arrays[name].values for look in looks]),
-            axes=(axis, *array.axes),
-        )
-        for name, array in looks[-1].arrays.items()
+    steps = tuple(checkpoint_step(checkpoint) for checkpoint in checkpoints)
+    axis = Axis("step", tuple(map(str, steps)))
+    stacked = {
+        name: replace(array, values=numpy.stack([run.arrays[name].values for run in runs]), axes=(axis, *array.axes))
+        for name, array in runs[-1].arrays.items()
     }
+    means = [float(run.next_log_probs().mean()) if run.next_tokens else float("nan") for run in runs]
+    meaning = "mean log-probability of the next tokens"
     return TrainingDynamics(
-        tuple(checkpoint_step(checkpoint) for checkpoint in checkpoints),
-        arrays,
-        LabelledArray(
-            "log_prob", numpy.array([_mean_log_prob(look) for look in looks]), (axis,), "nats",
-            "mean log-probability of the target's tokens",
-        ),
-        looks[-1],
-    )  # fmt: skip
+        steps, stacked, LabelledArray("log_prob", numpy.array(means), (axis,), "nats", meaning), runs[-1]
+    )
+
+
+def _load(folder: str | Path) -> TranslationModel | TextModel:
+    kind = TranslationModel if read_config(folder)["kind"] == "translator" else TextModel
+    return kind.load(folder, device="cpu", precision="float32")
 
 
 def _set_weights(model: nn.Module, path: Path, averaged: bool) -> None:
-    """Give a model the weights of a checkpoint."""
     stored: dict[str, Any] = dict(read_tensors(path))
     with torch.no_grad():
         for name, weight in model.named_parameters():
-            new = stored.get(AVERAGE_PREFIX + name, stored[name]) if averaged else stored[name]
-            weight.copy_(new)
-
-
-def _mean_log_prob(look: Look) -> float:
-    ids = torch.tensor(look.encoded.next_tokens, dtype=torch.int64)
-    log_probs = torch.from_numpy(look.logits.values).log_softmax(-1)[: len(ids)]
-    return float(log_probs.gather(-1, ids[:, None]).mean()) if len(ids) else float("nan")
+            weight.copy_(stored.get(AVERAGE_PREFIX + name, stored[name]) if averaged else stored[name])

@@ -1,42 +1,40 @@
-"""What would the model do if: mask a token, replace it, drop a head, carry a state over, take positions away.
+"""What would the model do if: mask or replace a token, ablate a head, patch an activation, remove positions.
 
-Changing uses the taps that recording uses: an edit is a function of a tap's number. Each run of an edited model comes
-with the plain one, and with the difference in outputs and in any number.
+An edit is a tap that returns something else. Each run of an edited model comes with the unedited one, and with the
+difference in the output and in any recorded array.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy
 import torch
 from torch import Tensor
 
-from pellucid.errors import UserError, did_you_mean
+from pellucid.errors import UserError
 from pellucid.inspection.effect import Effect
 from pellucid.inspection.labelled_array import LabelledArray
 from pellucid.inspection.look import Look
 from pellucid.inspection.recorded_run import WITHOUT_POSITIONS, InspectedModel, TokenizedText, label_rows, token_side
 from pellucid.inspection.recording import Edit, ModelInput, record
 from pellucid.inspection.structure import AttentionSite, attentions, find_attention, stacks
-from pellucid.inspection.taps import tap_names
+from pellucid.inspection.taps import require_tap
 from pellucid.inspection.tokens import tokens_of
-from pellucid.layers.positions import AlibiBias, Rotary
 from pellucid.plurals import pluralize
+from pellucid.tokenizers import LanguageTokenizer
 
-__all__ = ["Change", "WhatIf"]
-
-OUTPUTS = "logits"
+__all__ = ["Change", "WhatIf", "Write"]
 
 
 class Change(NamedTuple):
-    """One edit of a number.
+    """An edit of one tap.
 
     Attributes:
         name: full name of the tap.
-        edit: gives what shall be there.
-        while_writing: the same while the model writes by itself, when a place may not be there yet; else `edit`.
+        edit: returns what replaces the tensor.
+        while_writing: the same while the model writes, when a position may not exist yet; `edit` unless given.
     """
 
     name: str
@@ -44,308 +42,304 @@ class Change(NamedTuple):
     while_writing: Edit | None = None
 
 
-Writes = Callable[[Sequence[int], Mapping[str, Edit]], str]
-"""Given the ids that are read and the edits, returns what the model writes by itself, most probable token by token."""
+Write = Callable[[Sequence[int], Mapping[str, Edit]], str]
+"""Given the ids that are read and the edits, returns what the model writes by greedy search."""
 
 
 @dataclass(frozen=True, eq=False)
 class WhatIf:
-    """A run that is to be edited; every verb returns a new one, `run()` runs it.
+    """A run to be edited: every edit returns a new one, `run()` runs it.
 
-    Positions of tokens count from 0, negative ones from the end; of the target they count ⟨start⟩, as in `look.target`.
+    Positions of tokens count from 0, or from the end if negative; those of the target include ⟨start⟩, as in
+    `look.target`.
 
     Attributes:
-        subject: the model.
-        written: text and target of the plain run; the edited run has the same target.
-        read_source: text → ids, for `edit_source`; None in a language model.
-        writes: what it writes by itself; None if that is not asked.
-        changes: edits of numbers.
+        inspected: the model.
+        encoded: text and target of the unedited run; the edited run has the same target.
+        read_source: encodes a text, for `edit_source`; None for a language model.
+        write: what the model writes.
         source, target: ids that the edited run reads.
-        words: all edits, for people.
+        changes: edits of taps.
+        descriptions: of all edits.
     """
 
     inspected: InspectedModel
     encoded: TokenizedText
     read_source: Callable[[str], Sequence[int]] | None
-    writes: Writes | None
+    write: Write
     source: tuple[int, ...]
     target: tuple[int, ...]
     changes: tuple[Change, ...] = ()
-    words: tuple[str, ...] = field(default=())
+    descriptions: tuple[str, ...] = ()
 
     def mask_token(self, position: int, side: str = "") -> "WhatIf":
-        """Let nobody look at a token; what it itself computes reaches no other.
+        """Hide a token from attention: its own states reach no other position.
 
         Args:
             position: of the token.
-            side: source or target; the source if there is one.
+            side: source or target; unless given, the source if there is one.
         """
-        side, place = self._token(position, side)
+        side, position = self._resolve(position, side)
 
-        def hidden(name: str, scores: Tensor, strict: bool = True) -> Tensor:
-            if not _is_there(name, place, scores.shape[-1], strict):
+        def mask_scores(name: str, scores: Tensor, strict: bool = True) -> Tensor:
+            if not _exists(name, position, scores.shape[-1], strict):
                 return scores
-            return _with(scores, place, _lowest(scores))
+            return _fill_column(scores, position, _lowest(scores))
 
-        def gone(name: str, weights: Tensor) -> Tensor:
-            if place >= weights.shape[-1]:
+        def mask_weights(name: str, weights: Tensor) -> Tensor:
+            if position >= weights.shape[-1]:
                 return weights
-            # A row that may look at nothing else is left without weight: the softmax, which knows no score above the
-            # lowest there, has spread it, also over what the mask forbids.
-            return _with(weights, place, 0.0).masked_fill(weights[..., place : place + 1] > 0, 0.0)
+            # A row that may attend to nothing else must end up empty: with every score at its lowest, the softmax has
+            # spread the weight over the row, including what the mask forbids.
+            masked = weights[..., position : position + 1] > 0
+            return _fill_column(weights, position, 0.0).masked_fill(masked, 0.0)
 
-        words = f"mask {side} token {place} {self._display(side, place)}"
-        changes = [
-            Change(f"{one.name}.{quantity}", edit, partial(hidden, strict=False) if edit is hidden else None)
-            for one in attentions(self.inspected.model)
-            if one.key_side == side
-            for quantity, edit in (("scores", hidden), ("weights", gone))
-        ]
-        return self._and(changes, words)
+        changes = []
+        for site in attentions(self.inspected.model):
+            if site.key_side == side:
+                changes += [
+                    Change(f"{site.name}.scores", mask_scores, partial(mask_scores, strict=False)),
+                    Change(f"{site.name}.weights", mask_weights),
+                ]
+        return self._with(changes, f"mask {side} token {position} {self._display(side, position)}")
 
     def replace_token(self, position: int, token: str | int, side: str = "") -> "WhatIf":
-        """Put another token in a token's place.
+        """Replace a token by another.
 
         Args:
             position: of the token.
             token: a text that is one token, a token as it is displayed (`▁cat`), or an id.
-            side: source or target; the source if there is one.
+            side: source or target; unless given, the source if there is one.
 
         Raises:
             UserError: if the text is not one token.
         """
-        side, place = self._token(position, side)
-        number = self._id_of(token, side)
-        ids = list(self.source if side == "source" else self.target)
-        before = self._display(side, place)
-        ids[place] = number
+        side, position = self._resolve(position, side)
+        ids = list(self._ids(side))
+        before = self._display(side, position)
+        ids[position] = self._find_id(token, side)
         new = replace(self, source=tuple(ids)) if side == "source" else replace(self, target=tuple(ids))
-        return new._and([], f"replace {side} token {place} {before} by {new._display(side, place)}")
+        return new._with([], f"replace {side} token {position} {before} by {new._display(side, position)}")
 
     def edit_source(self, text: str) -> "WhatIf":
-        """Let the encoder read another text; the target stays."""
+        """Let the encoder read another text; the target stays the same."""
         if self.read_source is None:
             raise UserError("a language model has no source", where="edit_source", hint="Look at the other text.")
-        return replace(self, source=tuple(self.read_source(text)))._and([], f"read {text!r}")
+        return replace(self, source=tuple(self.read_source(text)))._with([], f"read {text!r}")
 
     def ablate_head(self, attention: str, head: int) -> "WhatIf":
-        """Take what a head mixed out of its attention's output."""
-        return self._heads(attention, [head], f"ablate head {head} of {attention}")
+        """Set the output of an attention head to zero."""
+        return self._ablate_heads(attention, [head], f"ablate head {head} of {attention}")
 
     def keep_heads(self, attention: str, heads: Sequence[int]) -> "WhatIf":
-        """Take out what all heads but these mixed."""
+        """Set the output of all other heads of an attention to zero."""
+        self._require_heads(attention, heads)
         count = find_attention(self.inspected.model, attention).module.n_heads
-        self._known_heads(attention, heads)
-        others = [head for head in range(count) if head not in {h % count for h in heads}]
-        return self._heads(attention, others, f"keep of {attention} heads {', '.join(map(str, heads))} only")
+        others = [head for head in range(count) if head not in {kept % count for kept in heads}]
+        return self._ablate_heads(attention, others, f"keep only heads {', '.join(map(str, heads))} of {attention}")
 
     def zero(self, name: str, position: int | None = None) -> "WhatIf":
-        """Set a number to zero, at all positions or at one: `zero("encoder.1.feed_forward.output")`."""
-        place = self._place(name, position)
+        """Set a tapped tensor to zero, at all positions or at one: `zero("encoder.1.feed_forward.output")`."""
+        at = self._tap_position(name, position)
 
-        def nothing(_: str, x: Tensor, strict: bool = True) -> Tensor:
-            if place is None or x.ndim < 2:  # a model without codes has a single 0 for them
+        def to_zero(_: str, x: Tensor, strict: bool = True) -> Tensor:
+            if at is None or x.ndim < 2:  # a model that adds no positions has a single 0 for them
                 return torch.zeros_like(x)
-            if not _is_there(name, place, x.shape[-2], strict):
+            if not _exists(name, at, x.shape[-2], strict):
                 return x
-            return x.index_fill(-2, torch.tensor([place], device=x.device), 0.0)
+            return x.index_fill(-2, torch.tensor([at], device=x.device), 0.0)
 
-        return self._and([Change(name, nothing, partial(nothing, strict=False))], f"zero {name}{_at(place)}")
+        return self._with([Change(name, to_zero, partial(to_zero, strict=False))], f"zero {name}{_at_position(at)}")
 
     def patch(
         self, name: str, other: Look | LabelledArray, position: int | None = None, from_position: int | None = None
     ) -> "WhatIf":
-        """Put a number of another run in its place, at all positions or at one.
+        """Patch an activation: replace it by that of another run, at all positions or at one.
 
         Args:
             name: full name of the tap.
-            other: a look at another text, or a number of it.
-            position: whose state is replaced; all of them if not given, and then both texts must have equal lengths.
-            from_position: whose state of the other text it gets; the same position unless given.
+            other: a look at another text, or an array of it.
+            position: whose activation is replaced; all of them unless given, then both texts must have equal lengths.
+            from_position: position in the other text; the same unless given.
 
         Raises:
             UserError: if the shapes do not fit.
         """
-        place = self._place(name, position)
+        at = self._tap_position(name, position)
         if not isinstance(other, Look | LabelledArray):
             raise UserError(
                 f"expected a look at another text, got {other!r}", where="patch", hint="Pass model.look(TEXT)."
             )
-        array = other if isinstance(other, LabelledArray) else other[name]
-        values = torch.from_numpy(numpy.ascontiguousarray(array.values))
         if from_position is not None and position is None:
             raise UserError(
-                "from_position needs position: where the state goes",
-                where="patch",
-                hint="Pass position, where the state goes.",
+                "from_position needs position", where="patch", hint="Name the position that is replaced as well."
             )
-        source = place if from_position is None else from_position
-        if source is not None:
-            if values.ndim < 2 or not -values.shape[-2] <= source < values.shape[-2]:
-                there = values.shape[-2] if values.ndim > 1 else 0
+        array = other if isinstance(other, LabelledArray) else other[name]
+        values = torch.from_numpy(numpy.ascontiguousarray(array.values))
+        taken = at if from_position is None else from_position
+        if taken is not None:
+            count = values.shape[-2] if values.ndim > 1 else 0
+            if not -count <= taken < count:
                 raise UserError(
-                    f"{name} of the other text has no position {source}: {there} there",
+                    f"{name} of the other text has no position {taken}",
                     where="patch",
-                    hint="Pass a from_position of the other text.",
+                    hint=f"It has {pluralize(count, 'position')}, counted from 0.",
                 )
-            values = values[..., source : source % values.shape[-2] + 1, :]
+            values = values[..., taken : taken % count + 1, :]
 
-        def carried(_: str, x: Tensor, strict: bool = True) -> Tensor:
-            if place is not None and not _is_there(name, place, x.shape[-2], strict):
+        def patched(_: str, x: Tensor, strict: bool = True) -> Tensor:
+            if at is not None and not _exists(name, at, x.shape[-2], strict):
                 return x
-            into = x if place is None else x[..., place : place + 1, :]
-            if strict and (into.shape[-values.ndim :] != values.shape or values.ndim < x.ndim - 1):
-                raise UserError(
-                    f"{name} is {list(into.shape[1:])} here and {list(values.shape)} there",
-                    where="patch",
-                    hint="Take a text of as many tokens."
-                    if place is not None
-                    else "Name the position that is replaced, and from_position.",
-                )
             x = x.clone()
-            into = x if place is None else x[..., place : place + 1, :]
+            into = x if at is None else x[..., at : at + 1, :]
+            if strict and (into.shape[-values.ndim :] != values.shape or values.ndim < x.ndim - 1):
+                same_length = "Take a text of the same number of tokens."
+                raise UserError(
+                    f"{name} is {list(into.shape[1:])} here and {list(values.shape)} in the other text",
+                    where="patch",
+                    hint=same_length if at is not None else "Name the position that is replaced, and from_position.",
+                )
+            # While the model writes, the text may be longer or shorter than the other one.
             shared = tuple(slice(min(a, b)) for a, b in zip(into.shape[-values.ndim :], values.shape, strict=True))
             into[shared if values.ndim == into.ndim else (slice(None), *shared)] = values[shared].to(x)
             return x
 
-        came = f" from position {from_position}" if from_position is not None else ""
-        came += f" of {other.encoded.text!r}" if isinstance(other, Look) else ""
-        change = Change(name, carried, partial(carried, strict=False))
-        return self._and([change], f"patch {name}{_at(place)}{came}")
+        origin = f" from position {from_position}" if from_position is not None else ""
+        origin += f" of {other.encoded.text!r}" if isinstance(other, Look) else ""
+        change = Change(name, patched, partial(patched, strict=False))
+        return self._with([change], f"patch {name}{_at_position(at)}{origin}")
 
     def temperature(self, attention: str, value: float, head: int | None = None) -> "WhatIf":
-        """Divide an attention's scores by a temperature: above 1 its weights get even, below 1 sharp.
+        """Divide the scores of an attention by a temperature: above 1 flattens its weights, below 1 sharpens them.
 
         Args:
-            attention: its full name.
+            attention: full name, such as `encoder.0.self_attention`.
             value: above 0.
-            head: of one head; all of them unless given.
+            head: one head; all of them unless given.
         """
         if not value > 0:
             raise UserError(
                 f"a temperature is above 0, got {value:g}",
                 where="temperature",
-                hint="Pass a number such as 0.5 or 2.",
+                hint="Use ablate_head for no attention.",
             )
-        self._known_heads(attention, [] if head is None else [head])
+        self._require_heads(attention, [] if head is None else [head])
 
-        def softened(_: str, scores: Tensor) -> Tensor:
-            softer = (scores / value).clamp(min=_lowest(scores))  # of a masked token, too
+        def divide(_: str, scores: Tensor) -> Tensor:
+            divided = (scores / value).clamp(min=_lowest(scores))  # a masked token stays masked
             if head is None:
-                return softer
+                return divided
             scores = scores.clone()
-            scores[:, head] = softer[:, head]
+            scores[:, head] = divided[:, head]
             return scores
 
-        of = "" if head is None else f", head {head}"
-        return self._and([Change(f"{attention}.scores", softened)], f"temperature {value:g} in {attention}{of}")
+        of_head = "" if head is None else f", head {head}"
+        return self._with([Change(f"{attention}.scores", divide)], f"temperature {value:g} in {attention}{of_head}")
 
     def remove_positions(self) -> "WhatIf":
-        """Tell no token where it stands: no codes, queries and keys unturned, no bias by distance.
+        """Remove all position information: no encodings, no rotation, no bias by distance.
 
-        Under rotary positions the recorded query and key are the ones that turning takes back to what was projected.
+        With rotary positions, the recorded queries and keys are those that the rotation turns into the projected ones.
         """
-        changes = [Change(one.position_tap, lambda _, x: torch.zeros_like(x)) for one in stacks(self.inspected.model)]
-        for one in attentions(self.inspected.model):
-            if isinstance(one.module.positions, Rotary):
-                changes += [Change(f"{one.name}.{side}", _rotated_back(one)) for side in ("query", "key")]
-            if isinstance(one.module.positions, AlibiBias):
-                changes.append(Change(f"{one.name}.scores", _without_bias(one)))
-        return self._and(changes, WITHOUT_POSITIONS)
+        changes = [
+            Change(stack.position_tap, lambda _, x: torch.zeros_like(x)) for stack in stacks(self.inspected.model)
+        ]
+        for site in attentions(self.inspected.model):
+            changes += [Change(f"{site.name}.{quantity}", _rotated_back(site)) for quantity in ("query", "key")]
+            changes.append(Change(f"{site.name}.scores", _without_bias(site)))
+        return self._with(changes, WITHOUT_POSITIONS)
 
-    def run(self, what: Sequence[str] | None = None, *, writes: bool = True) -> "Effect":
-        """Run the model plainly and edited, over the same target, and by itself.
+    def run(self, what: Sequence[str] | None = None, *, write: bool = True) -> Effect:
+        """Run the model unedited and edited over the same target, and let both write.
 
         Args:
-            what: which numbers to record; all unless given. The logits are recorded in any case.
-            writes: whether the model shall also write by itself, plainly and edited: a run for every token.
+            what: names or patterns of the taps to record; all of them unless given. Logits are always recorded.
+            write: whether the model also writes by greedy search, unedited and edited; a forward pass for every token.
         """
-        names = None if what is None else [*what, OUTPUTS]
-        edits = self._composed([(change.name, change.edit) for change in self.changes])
+        names = None if what is None else [*what, "logits"]
+        edits = _compose((change.name, change.edit) for change in self.changes)
         before = self._look(self.encoded, names, {}, ())
-        after = self._look(self.encoded._replace(source=self.source, target=self.target), names, edits, self.words)
-        if self.writes is None or not writes:
+        edited_text = self.encoded._replace(source=self.source, target=self.target)
+        after = self._look(edited_text, names, edits, self.descriptions)
+        if not write:
             return Effect(before, after, None, None)
-        plain = self.writes(self.encoded.source or self.encoded.target, {})
-        edits = self._composed([(change.name, change.while_writing or change.edit) for change in self.changes])
-        return Effect(before, after, plain, self.writes(self.source or self.target, edits))
+        edits = _compose((change.name, change.while_writing or change.edit) for change in self.changes)
+        text_before = self.write(self.encoded.source or self.encoded.target, {})
+        return Effect(before, after, text_before, self.write(self.source or self.target, edits))
 
     def _look(
-        self, encoded: TokenizedText, names: Sequence[str] | None, edits: Mapping[str, Edit], words: tuple[str, ...]
+        self,
+        encoded: TokenizedText,
+        names: Sequence[str] | None,
+        edits: Mapping[str, Edit],
+        descriptions: tuple[str, ...],
     ) -> Look:
         given = ModelInput([encoded.source] if encoded.source else [], [encoded.target])
-        recording = record(self.inspected.model, given, names, edits)
-        return label_rows(Look, self.inspected, [encoded], recording, words)[0]
+        arrays = record(self.inspected.model, given, names, edits)
+        return label_rows(Look, self.inspected, [encoded], arrays, descriptions)[0]
 
-    def _composed(self, changes: Sequence[tuple[str, Edit]]) -> dict[str, Edit]:
-        """Return one edit a tap; several of the same tap are made one after the other."""
-        edits: dict[str, Edit] = {}
-        for name, edit in changes:
-            edits[name] = edit if name not in edits else _after(edits[name], edit)
-        return edits
+    def _with(self, changes: Sequence[Change], description: str) -> "WhatIf":
+        return replace(self, changes=(*self.changes, *changes), descriptions=(*self.descriptions, description))
 
-    def _and(self, changes: Sequence[Change], words: str) -> "WhatIf":
-        return replace(self, changes=(*self.changes, *changes), words=(*self.words, words))
+    def _ablate_heads(self, attention: str, heads: Sequence[int], description: str) -> "WhatIf":
+        self._require_heads(attention, heads)
 
-    def _heads(self, attention: str, heads: Sequence[int], words: str) -> "WhatIf":
-        self._known_heads(attention, heads)
-
-        def without(_: str, head_output: Tensor) -> Tensor:
+        def ablated(_: str, head_output: Tensor) -> Tensor:
             head_output = head_output.clone()
             head_output[:, list(heads)] = 0.0
             return head_output
 
-        return self._and([Change(f"{attention}.head_output", without)], words)
+        return self._with([Change(f"{attention}.head_output", ablated)], description)
 
-    def _known_heads(self, attention: str, heads: Sequence[int]) -> None:
+    def _require_heads(self, attention: str, heads: Sequence[int]) -> None:
         count = find_attention(self.inspected.model, attention).module.n_heads
         for head in heads:
             if not -count <= head < count:
                 raise UserError(
-                    f"{attention} has {pluralize(count, 'head')}, counted from 0; got {head}",
+                    f"{attention} has {pluralize(count, 'head')}, got {head}",
                     where=attention,
-                    hint=f"Pass a head from 0 to {count - 1}.",
+                    hint="Heads count from 0, or from the end if negative.",
                 )
 
-    def _known(self, name: str) -> None:
-        names = tap_names(self.inspected.model)
-        if name not in names:
-            hint = did_you_mean(name, names, "docs/taps.md lists their names.")
-            raise UserError(f"no tap is called {name}", where=name, hint=hint)
+    def _tap_position(self, name: str, position: int | None) -> int | None:
+        """Resolve a position of a tap; None for all positions."""
+        require_tap(self.inspected.model, name)
+        return None if position is None else self._resolve(position, token_side(self.inspected.model, name))[1]
 
-    def _place(self, name: str, position: int | None) -> int | None:
-        """Return the place of a position in a number, from 0; None for all of them."""
-        self._known(name)
-        return None if position is None else self._token(position, token_side(self.inspected.model, name))[1]
-
-    def _token(self, position: int, side: str) -> tuple[str, int]:
+    def _resolve(self, position: int, side: str) -> tuple[str, int]:
+        """Resolve the side of a token, and its position from 0."""
         side = side or ("source" if self.source else "target")
         if side not in ("source", "target") or (side == "source" and not self.source):
-            raise UserError(f"there is no side {side}", where="side", hint="It is source or target.")
-        ids = self.source if side == "source" else self.target
-        if not -len(ids) <= position < len(ids):
+            sides = "source or target" if self.source else "target"
+            raise UserError(f"there is no side {side}", where="side", hint=f"Name {sides}.")
+        count = len(self._ids(side))
+        if not -count <= position < count:
             raise UserError(
-                f"the {side} has {pluralize(len(ids), 'token')}, counted from 0; got {position}",
+                f"the {side} has {pluralize(count, 'token')}, counted from 0; got {position}",
                 where=side,
-                hint="Pass a position of this text, from 0, or from the end with negative numbers.",
+                hint=f"Name a position from 0 to {count - 1}, or a negative one from the end.",
             )
-        return side, position % len(ids)
+        return side, position % count
 
-    def _tokenizer(self, side: str) -> Any:
-        return self.inspected.source_tokenizer if side == "source" else self.inspected.target_tokenizer
+    def _ids(self, side: str) -> tuple[int, ...]:
+        return self.source if side == "source" else self.target
 
-    def _display(self, side: str, place: int) -> str:
-        ids = self.source if side == "source" else self.target
-        return tokens_of(self._tokenizer(side), ids)[place].display
+    def _tokenizer(self, side: str) -> LanguageTokenizer:
+        tokenizer = self.inspected.source_tokenizer if side == "source" else self.inspected.target_tokenizer
+        assert tokenizer is not None
+        return tokenizer
 
-    def _id_of(self, token: str | int, side: str) -> int:
+    def _display(self, side: str, position: int) -> str:
+        return tokens_of(self._tokenizer(side), self._ids(side))[position].display
+
+    def _find_id(self, token: str | int, side: str) -> int:
         tokenizer = self._tokenizer(side)
         if isinstance(token, int):
             if not 0 <= token < tokenizer.vocab_size:
                 raise UserError(
-                    f"id {token} is not in the vocabulary of {tokenizer.vocab_size} ids",
+                    f"id {token} is not in the vocabulary",
                     where="token",
-                    hint="Pass an id of the model's tokenizer, or the token as text.",
+                    hint=f"Ids are from 0 to {tokenizer.vocab_size - 1}.",
                 )
             return token
         ids = tokenizer.encode(token)
@@ -362,51 +356,59 @@ class WhatIf:
         )
 
 
-def _after(first: Edit, second: Edit) -> Edit:
-    return lambda name, x: second(name, first(name, x))
+def _compose(changes: Iterable[tuple[str, Edit]]) -> dict[str, Edit]:
+    """Combine the edits of each tap into one that applies them in order."""
+    edits: dict[str, Edit] = {}
+    for name, edit in changes:
+        edits[name] = edit if name not in edits else partial(_apply_both, edits[name], edit)
+    return edits
+
+
+def _apply_both(first: Edit, second: Edit, name: str, x: Tensor) -> Tensor:
+    return second(name, first(name, x))
 
 
 def _lowest(scores: Tensor) -> float:
-    """Return the lowest finite number of scores, also after they are turned to float32 for the softmax."""
+    """Return the lowest finite score that stays finite when the softmax converts it to float32."""
     return max(torch.finfo(scores.dtype).min, torch.finfo(torch.float32).min)
 
 
-def _with(x: Tensor, column: int, value: float) -> Tensor:
+def _fill_column(x: Tensor, column: int, value: float) -> Tensor:
     return x.index_fill(-1, torch.tensor([column], device=x.device), value)
 
 
-def _is_there(name: str, place: int, count: int, strict: bool) -> bool:
-    """Return whether there is a place among so many.
+def _exists(name: str, position: int, count: int, strict: bool) -> bool:
+    """Tell whether a position is among `count`.
 
     Raises:
-        UserError: if there is none, and there must be: a text that was changed later on has got shorter.
+        UserError: if it must be and is not: a later edit has made the text shorter.
     """
-    if strict and place >= count:
+    if strict and position >= count:
         raise UserError(
-            f"position {place} is to be changed, and {name} has {pluralize(count, 'position')}",
+            f"position {position} is to be edited, but {name} has {pluralize(count, 'position')}",
             where="what_if",
-            hint="Change the text first, then its tokens.",
+            hint="Edit the text first, then its tokens.",
         )
-    return place < count
+    return position < count
 
 
-def _at(position: int | None) -> str:
+def _at_position(position: int | None) -> str:
     return "" if position is None else f" at position {position}"
 
 
-def _rotated_back(one: AttentionSite) -> Edit:
-    """Undo beforehand what turning by positions will do: turn by the opposite angles."""
+def _rotated_back(site: AttentionSite) -> Edit:
+    """Rotate by the opposite angles, which the rotation that follows undoes."""
 
-    def back(_: str, x: Tensor) -> Tensor:
-        return one.module.positions.unrotate(x, torch.arange(x.shape[2], device=x.device))
+    def rotate_back(_: str, x: Tensor) -> Tensor:
+        return site.module.positions.unrotate(x, torch.arange(x.shape[2], device=x.device))
 
-    return back
+    return rotate_back
 
 
-def _without_bias(one: AttentionSite) -> Edit:
-    def plain(_: str, scores: Tensor) -> Tensor:
+def _without_bias(site: AttentionSite) -> Edit:
+    def subtract_bias(_: str, scores: Tensor) -> Tensor:
         queries, keys = (torch.arange(size, device=scores.device) for size in scores.shape[-2:])
-        bias = one.module.positions.score_bias(queries, keys)
+        bias = site.module.positions.score_bias(queries, keys)
         return scores if bias is None else scores - bias
 
-    return plain
+    return subtract_bias

@@ -1,18 +1,18 @@
-"""A look at word vectors: the rows of some words, and what training made of every pair of them."""
+"""A look at word vectors: the vectors of some words, and how similar every pair of them is."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
 
-from pellucid.errors import UsageError, UserError
+from pellucid.errors import UsageError, UserError, did_you_mean
 from pellucid.inspection.checks import SanityCheck, raise_if_broken
 from pellucid.inspection.labelled_array import Array, Axis, LabelledArray, numbered_axis
 from pellucid.inspection.tokens import Token
 from pellucid.inspection.views.charts import Chart, heat_map, save_chart, scatter, token_grid
-from pellucid.inspection.views.pages import page
+from pellucid.inspection.views.pages import render_page
 from pellucid.inspection.views.view import View, ViewTable
 from pellucid.storage.files import write_text
 
@@ -26,43 +26,39 @@ ROUNDING = 1e-5  # of a cosine or, relative to its size, of a dot product of flo
 
 
 def look_at_word_vectors(vectors: "KeyedVectors", words: str | Sequence[str]) -> "WordLook":
-    """Return the numbers of some words.
+    """Look at some words.
 
     Args:
-        vectors: any.
-        words: a text, taken apart at its spaces, or a list of words.
+        vectors: the word vectors.
+        words: a text of words separated by spaces, or a list of words.
 
     Raises:
         UserError: for no words, or one that the vectors do not have.
     """
-    named = words.split() if isinstance(words, str) else list(words)
-    if not named:
-        raise UserError(
-            "there are no words to look at",
-            where="look",
-            hint="Pass at least one word.",
-        )
-    rows = vectors.rows(named)
-    text = words if isinstance(words, str) else " ".join(named)
+    listed = words.split() if isinstance(words, str) else list(words)
+    if not listed:
+        raise UserError("there are no words to look at", where="look", hint="Pass one word at least.")
+    rows = vectors.rows(listed)
+    text = words if isinstance(words, str) else " ".join(listed)
     tokens, at = [], 0
-    for place, (word, row) in enumerate(zip(named, rows, strict=True)):
+    for position, (word, row) in enumerate(zip(listed, rows, strict=True)):
         at = text.index(word, at)
-        tokens.append(Token(place, row, word.encode("utf-8", "surrogateescape"), word, (at, at + len(word)), False))
+        tokens.append(Token(position, row, word.encode("utf-8", "surrogateescape"), word, (at, at + len(word)), False))
         at += len(word)
-    return WordLook(vectors, text, tuple(tokens), _numbers(vectors, tuple(named), rows))
+    return WordLook(vectors, text, tuple(tokens), _arrays(vectors, tuple(listed), rows))
 
 
 @dataclass(frozen=True, eq=False)
 class WordLook:
-    """The numbers of some words; `look["cosines"]`, `look.names`, as in a look at a model that reads texts.
+    """The numbers of some words: `look["cosines"]`, `look.names`, as in a look at a model that reads texts.
 
     Attributes:
-        vectors: that were looked at.
+        vectors: the word vectors.
         text: the words.
-        tokens: each a word; its id is its row.
-        arrays: by name. `input_vectors` [word d_model], their `lengths` [word] and `cosines` [word word]; where the
-            vectors kept the other matrix also `output_vectors` [word d_model], `scores` [centre context] (input ·
-            output, nats) and `probabilities` [centre context]: of a pair being a true one, as negative sampling has it.
+        tokens: the words; their ids are their rows.
+        arrays: by name. `input_vectors` [word d_model], their `lengths` [word] and `cosines` [word other]; if the
+            vectors have output vectors, also `output_vectors` [word d_model], `scores` [centre context] (input ·
+            output; nats) and `probabilities` [centre context], of being a true pair in negative sampling.
     """
 
     vectors: "KeyedVectors"
@@ -75,9 +71,7 @@ class WordLook:
 
     def __getitem__(self, name: str) -> LabelledArray:
         if name not in self.arrays:
-            raise UserError(
-                f"{name} is not among the numbers", where="look", hint=f"There are {', '.join(self.arrays)}."
-            )
+            raise UserError(f"this look has no {name}", where="look", hint=did_you_mean(name, self.arrays))
         return self.arrays[name]
 
     def __contains__(self, name: object) -> bool:
@@ -85,68 +79,69 @@ class WordLook:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What there is."""
+        """Names of all arrays."""
         return tuple(self.arrays)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the numbers."""
+        """Bytes of the arrays."""
         return sum(array.values.nbytes for array in self.arrays.values())
 
     def check(self) -> list[SanityCheck]:
-        """Measure that cosines are those by which neighbours are found, and that scores are products of rows.
+        """Check that cosines are those by which neighbours are found, and that scores are products of vectors.
 
         Raises:
             InexactError: if one is not.
         """
-        found, cosines = self.arrays, self.arrays["cosines"].values
-        words = [token.display for token in self.tokens if found["lengths"].values[token.position] > 0]
-        places = [token.position for token in self.tokens if found["lengths"].values[token.position] > 0]
-        asked = [[self.vectors.similarity(one, other) for other in words] for one in words]
-        checks = [
-            SanityCheck("cosines are those of similar()", _apart(cosines[numpy.ix_(places, places)], asked), ROUNDING)
-        ]
+        found = self.arrays
+        nonzero = [token for token in self.tokens if found["lengths"].values[token.position] > 0]
+        rows = [token.position for token in nonzero]
+        cosines = found["cosines"].values[numpy.ix_(rows, rows)]
+        expected = [[self.vectors.similarity(a.display, b.display) for b in nonzero] for a in nonzero]
+        checks = [SanityCheck("cosines are those of similar()", _relative_error(cosines, expected), ROUNDING)]
         if "scores" in found:
-            rows, others = (found[name].values.astype(numpy.float64) for name in ("input_vectors", "output_vectors"))
-            products = numpy.array([[float((a * b).sum()) for b in others] for a in rows])
-            checks.append(SanityCheck("scores are input · output", _apart(found["scores"].values, products), ROUNDING))
+            inputs, outputs = (found[name].values.astype(numpy.float64) for name in ("input_vectors", "output_vectors"))
+            products = [[float((a * b).sum()) for b in outputs] for a in inputs]
+            error = _relative_error(found["scores"].values, products)
+            checks.append(SanityCheck("scores are input · output", error, ROUNDING))
         return raise_if_broken(checks)
 
     def view(self, name: str = "") -> View:
-        """Return a view; `VECTOR_VIEWS` has the names, cosines unless given.
+        """Build a view.
+
+        Args:
+            name: in `VECTOR_VIEWS`; cosines unless given.
 
         Raises:
             UsageError: for a view that does not exist.
-            UserError: for scores where the other matrix was not kept.
+            UserError: for scores if the vectors have no output vectors.
         """
         name = name or "cosines"
         if name not in VECTOR_VIEWS:
-            raise UsageError(
-                f"word vectors have no view {name}", where="--view", hint=f"They have {', '.join(VECTOR_VIEWS)}."
-            )
-        title, make = VECTOR_VIEWS[name]
-        reading, arrays, chart, table = make(self)
-        return View(name, title, reading, arrays, chart, table)
+            raise UsageError(f"word vectors have no view {name}", where="--view", hint=did_you_mean(name, VECTOR_VIEWS))
+        view = VECTOR_VIEWS[name]
+        return replace(view.build(self), name=name, title=view.title)
 
     def chart(self, view: str = "") -> Chart:
-        """Return a picture as a chart of Altair."""
+        """Draw a view as an Altair chart."""
         return self.view(view).chart()
 
     def show(self, view: str = "") -> Chart:
-        """Show a picture in a notebook: what a cell ends in is shown."""
+        """Draw a view in a notebook, which displays the value of a cell's last line."""
         return self.chart(view)
 
     def save(self, path: str | Path, view: str = "", *, dark: bool = False) -> None:
-        """Write a picture: .png, .svg, .json (Vega-Lite) or .html; the page has all views unless one is named."""
+        """Write a picture (.png, .svg), Vega-Lite (.json) or a page (.html) of all views, unless one is named."""
         if Path(path).suffix.lower() != ".html":
             save_chart(self.chart(view), path, dark=dark)
             return
         names = [view] if view else [name for name in VECTOR_VIEWS if name != "scores" or "scores" in self.arrays]
         about = f"{self.vectors!r}; every number is the vectors' own."
-        write_text(path, page(self.text, (("words", self.tokens),), about, [self.view(name) for name in names]))
+        views = [self.view(name) for name in names]
+        write_text(path, render_page(self.text, (("words", self.tokens),), about, views))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all of it as JSON has it."""
+        """Convert everything to JSON types."""
         return {
             "text": self.text,
             "tokens": [token.as_dict() for token in self.tokens],
@@ -154,51 +149,53 @@ class WordLook:
         }
 
 
-_Made = tuple[str, tuple[LabelledArray, ...], Callable[[], Chart], ViewTable | None]
+class _VectorView(NamedTuple):
+    title: str
+    build: Callable[[WordLook], View]
 
 
-def _numbers(vectors: "KeyedVectors", words: tuple[str, ...], rows: list[int]) -> dict[str, LabelledArray]:
-    axis, width = Axis("word", words), numbered_axis("d_model", vectors.dim)
-    mine = vectors.input_vectors[rows]
-    wide = mine.astype(numpy.float64)
-    lengths = numpy.linalg.norm(wide, axis=1)
-    unit = wide / numpy.where(lengths > 0, lengths, 1.0)[:, None]
-    found = [
-        LabelledArray("input_vectors", mine, (axis, width), "–", "the vectors of the words"),
+def _arrays(vectors: "KeyedVectors", words: tuple[str, ...], rows: list[int]) -> dict[str, LabelledArray]:
+    axis, other, width = Axis("word", words), Axis("other", words), numbered_axis("d_model", vectors.dim)
+    inputs = vectors.input_vectors[rows]
+    exact = inputs.astype(numpy.float64)
+    lengths = numpy.linalg.norm(exact, axis=1)
+    unit = exact / numpy.where(lengths > 0, lengths, 1.0)[:, None]
+    arrays = [
+        LabelledArray("input_vectors", inputs, (axis, width), "–", "vectors of the words"),
         LabelledArray("lengths", lengths, (axis,), "length", "lengths of the vectors"),
-        LabelledArray("cosines", unit @ unit.T, (axis, Axis("other", words)), "cosine", "cosine of two words' vectors"),
+        LabelledArray("cosines", unit @ unit.T, (axis, other), "cosine", "cosine of two words' vectors"),
     ]
     if vectors.output_vectors is not None:
-        others = vectors.output_vectors[rows]
-        scores = wide @ others.astype(numpy.float64).T
+        outputs = vectors.output_vectors[rows]
+        scores = exact @ outputs.astype(numpy.float64).T
+        probabilities = 1 / (1 + numpy.exp(-scores))
         pair = (Axis("centre", words), Axis("context", words))
-        share = 1 / (1 + numpy.exp(-scores))
-        found += [
-            LabelledArray("output_vectors", others, (axis, width), "–", "the other matrix of the training"),
+        arrays += [
+            LabelledArray("output_vectors", outputs, (axis, width), "–", "vectors of the words as contexts"),
             LabelledArray("scores", scores, pair, "nats", "input · output: how well a context fits a centre"),
-            LabelledArray("probabilities", share, pair, "share", "σ(score): of the pair being a true one, not noise"),
+            LabelledArray("probabilities", probabilities, pair, "share", "σ(score): probability of a true pair"),
         ]
-    return {array.name: array for array in found}
+    return {array.name: array for array in arrays}
 
 
-def _cosines(look: WordLook) -> _Made:
+def _cosines_view(look: WordLook) -> View:
     cosines = look["cosines"]
-    return "1: the same direction, 0: nothing in common, below: opposed.", (cosines,), lambda: heat_map(cosines), None
+    return View("1: same direction, 0: unrelated, below 0: opposed.", (cosines,), lambda: heat_map(cosines))
 
 
-def _scores(look: WordLook) -> _Made:
+def _scores_view(look: WordLook) -> View:
     if "scores" not in look:
         raise UserError(
-            "the other matrix of the training was not kept: there are no scores",
+            "these vectors have no output vectors, so there are no scores",
             where="--view",
-            hint="Train again and keep the output vectors, or choose another view.",
+            hint="Train with output vectors kept, or choose another view.",
         )
     scores = look["scores"]
-    reading = "A row is a word in the middle of a window, a column one beside it; above 0: more often than noise."
-    return reading, (scores, look["probabilities"]), lambda: heat_map(scores), None
+    reading = "A row is the word in the middle of a window, a column one beside it; above 0: more often than noise."
+    return View(reading, (scores, look["probabilities"]), lambda: heat_map(scores))
 
 
-def _neighbours(look: WordLook) -> _Made:
+def _neighbours_view(look: WordLook) -> View:
     words = list(dict.fromkeys(token.display for token in look.tokens))
     words = [word for word in words if numpy.any(look.vectors[word])]
     found = [look.vectors.similar(word, NEAREST) for word in words]
@@ -207,46 +204,36 @@ def _neighbours(look: WordLook) -> _Made:
     values = numpy.full((len(words), count), numpy.nan)
     for i, row in enumerate(found):
         values[i, : len(row)] = [one.score for one in row]
-    cosines = LabelledArray(
-        "neighbours",
-        values,
-        (Axis("word", tuple(words)), numbered_axis("rank", count)),
-        "cosine",
-        "cosine with a neighbour",
-    )
+    axes = (Axis("word", tuple(words)), numbered_axis("rank", count, start=1))
+    cosines = LabelledArray("neighbours", values, axes, "cosine", "cosine with a neighbour")
     table = ViewTable(
         ["word", "nearest", "cosine"],
         [[word, one.word, one.score] for word, row in zip(words, found, strict=True) for one in row],
     )
-    chart = lambda: token_grid(names, cosines, is_log=False)  # noqa: E731
-    return "The words of highest cosine, the best first.", (cosines,), chart, table
+    reading = "The words with the highest cosine, best first."
+    return View(reading, (cosines,), lambda: token_grid(names, cosines, is_log=False), table)
 
 
-def _map(look: WordLook) -> _Made:
+def _map_view(look: WordLook) -> View:
     rows = look["input_vectors"].values.astype(numpy.float64)
     u, s, _ = numpy.linalg.svd(rows - rows.mean(0), full_matrices=False)
-    places = numpy.zeros((len(rows), 2))
-    places[:, : min(2, len(s))] = (u * s)[:, :2]
-    held = float((s[:2] ** 2).sum() / max(float((s**2).sum()), 1e-300))
-    array = LabelledArray(
-        "map", places, (look["lengths"].axes[0], numbered_axis("axis", 2)), "–", "principal components"
-    )
-    return (
-        f"The plane in which these words differ most; it holds {held:.0%} of that.",
-        (array,),
-        lambda: scatter(array),
-        None,
-    )
+    points = numpy.zeros((len(rows), 2))
+    points[:, : min(2, len(s))] = (u * s)[:, :2]
+    share = float((s[:2] ** 2).sum() / max(float((s**2).sum()), 1e-300))
+    axes = (look["lengths"].axes[0], numbered_axis("axis", 2))
+    array = LabelledArray("map", points, axes, "–", "principal components")
+    reading = f"The two directions in which these words differ most: {share:.0%} of their variance."
+    return View(reading, (array,), lambda: scatter(array))
 
 
-def _apart(a: Array, b: Any) -> float:
-    other = numpy.asarray(b, dtype=numpy.float64)
-    return float(numpy.abs(a - other).max(initial=0) / max(1.0, float(numpy.abs(other).max(initial=0))))
+def _relative_error(a: Array, b: Any) -> float:
+    expected = numpy.asarray(b, dtype=numpy.float64)
+    return float(numpy.abs(a - expected).max(initial=0) / max(1.0, float(numpy.abs(expected).max(initial=0))))
 
 
-VECTOR_VIEWS: dict[str, tuple[str, Callable[[WordLook], _Made]]] = {
-    "cosines": ("How alike the words are", _cosines),
-    "scores": ("Who is expected beside whom", _scores),
-    "neighbours": ("The words nearest to each", _neighbours),
-    "map": ("Where the words lie", _map),
+VECTOR_VIEWS = {
+    "cosines": _VectorView("Similarity of the words", _cosines_view),
+    "scores": _VectorView("Which word is expected beside which", _scores_view),
+    "neighbours": _VectorView("Nearest words", _neighbours_view),
+    "map": _VectorView("Map of the words", _map_view),
 }

@@ -34,7 +34,19 @@ def test_the_terminal_shows_where_it_looked(folder: Path, capsys: Captured) -> N
     assert "column is a token of the source" in shown.err
 
 
-@pytest.mark.parametrize("view", ["lens", "beam", "cache", "residual", "score-parts", "gradients", "forcing", "rank"])
+@pytest.mark.parametrize(
+    "view",
+    [
+        "logit-lens",
+        "beam-search",
+        "kv-cache",
+        "residual",
+        "score-parts",
+        "gradients",
+        "teacher-forcing",
+        "effective-rank",
+    ],
+)
 def test_views_are_drawn_in_the_terminal(folder: Path, view: str, capsys: Captured) -> None:
     assert main(["look", str(folder), TEXT, "--view", view, "--quiet"]) == 0
     assert len(capsys.readouterr().out.splitlines()) > 5
@@ -63,7 +75,7 @@ def test_check_says_how_exactly(folder: Path, capsys: Captured) -> None:
 
 def test_pictures_are_written(folder: Path, tmp_path: Path, capsys: Captured) -> None:
     for name in ("look.svg", "look.json"):
-        assert main(["look", str(folder), TEXT, "--view", "rank", "-o", str(tmp_path / name)]) == 0
+        assert main(["look", str(folder), TEXT, "--view", "effective-rank", "-o", str(tmp_path / name)]) == 0
         assert (tmp_path / name).stat().st_size > 500
     assert "written" in capsys.readouterr().err
 
@@ -114,7 +126,7 @@ def test_a_view_of_a_changed_run(folder: Path, tmp_path: Path, capsys: Captured)
 
 
 def test_the_text_comes_from_standard_input(folder: Path, run_pellucid: Run) -> None:
-    ended = run_pellucid("look", folder, "-", "--view", "rank", "--json", stdin="\ufeff水\r\nHund\r\n")
+    ended = run_pellucid("look", folder, "-", "--view", "effective-rank", "--json", stdin="\ufeff水\r\nHund\r\n")
     assert ended.returncode == 0
     assert json.loads(ended.stdout)["text"] == "水\nHund"
 
@@ -133,8 +145,9 @@ def test_bytes_that_are_no_text_are_named(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("view", "flag"),
-    [("lens", "--layer"), ("lens", "--head"), ("rank", "--layer"), ("positions", "--head"), ("mass", "--head"),
-     ("residual", "--head"), ("beam", "--layer"), ("cache", "--head"), ("gradients", "--layer")],
+    [("logit-lens", "--layer"), ("logit-lens", "--head"), ("effective-rank", "--layer"), ("positions", "--head"),
+     ("attention-mass", "--head"),
+     ("residual", "--head"), ("beam-search", "--layer"), ("kv-cache", "--head"), ("gradients", "--layer")],
 )  # fmt: skip
 def test_a_view_without_layers_or_heads_says_so(folder: Path, view: str, flag: str, capsys: Captured) -> None:
     assert main(["look", str(folder), TEXT, "--view", view, flag, "0"]) == 2
@@ -156,7 +169,7 @@ def test_a_page_of_all_views_has_the_layer_or_says_that_there_is_none(
         assert main(["look", str(folder), TEXT, "--target", "The", flag, "0", "-o", str(page)]) == 0
         sections = page.read_text(encoding="utf-8").split("<script", 1)[0]
         assert 'id="cross-attention"' in sections
-        assert 'id="lens"' in sections
+        assert 'id="logit-lens"' in sections
 
 
 def test_residual_counts_layers_as_every_view_does(folder: Path, capsys: Captured) -> None:
@@ -179,7 +192,7 @@ def test_mistakes_are_said(folder: Path, tmp_path: Path, capsys: Captured) -> No
         (["--layer", "-1"], 2, "counted from 0; got -1"),
         (["--head", "9"], 2, "counted from 0; got 9"),
         (["-o", str(tmp_path / "a.pdf")], 2, "ends in .html"),
-        (["--view", "over-training"], 1, "holds no checkpoint"),
+        (["--view", "training-dynamics"], 1, "holds no checkpoint"),
     ):
         assert main(["look", str(folder), TEXT, *arguments]) == code
         assert said in capsys.readouterr().err

@@ -36,7 +36,7 @@ def test_every_view_of_a_page_is_drawn_without_a_network(tmp_path: Path) -> None
     look.save(tmp_path / "look.html")
     page = drawn(tmp_path / "look.html", tmp_path / "profile")
     sections = re.findall(r'<section id="([\w-]+)">(.*?)</section>', page, re.DOTALL)
-    assert {"alignment", "score-parts", "lens", "map", "neighbours"} <= {name for name, _ in sections}
+    assert {"alignment", "score-parts", "logit-lens", "map", "neighbours"} <= {name for name, _ in sections}
     for name, section in sections:
         assert re.search(r"<svg[^>]*>.*?<path", section, re.DOTALL), name
     alignment = dict(sections)["alignment"]

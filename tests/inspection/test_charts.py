@@ -7,15 +7,17 @@ from typing import Any
 
 import numpy
 import pytest
+from fontTools.fontBuilder import FontBuilder
+from fontTools.pens.ttGlyphPen import TTGlyphPen
 
 from pellucid.errors import UsageError, UserError
+from pellucid.inspection.embeddings import embedding_neighbours
 from pellucid.inspection.labelled_array import LabelledArray, numbered_axis
 from pellucid.inspection.look import Look
 from pellucid.inspection.views import catalogue, fonts
 from pellucid.inspection.views.catalogue import VIEWS, build_view
 from pellucid.inspection.views.charts import BACKGROUND, heat_map, save_chart, specification, token_grid
 from pellucid.inspection.views.view import ViewRequest
-from pellucid.inspection.words import embedding_neighbours
 from tests.inspection.conftest import TARGET, TEXT, translator_of
 
 CHINESE = "水 Hund"
@@ -31,7 +33,7 @@ def rows_of(spec: dict[str, Any]) -> list[dict[str, Any]]:
     return max(spec["datasets"].values(), key=len) if spec.get("datasets") else spec["data"]["values"]
 
 
-@pytest.mark.parametrize("name", [name for name in VIEWS if name != "over-training"])
+@pytest.mark.parametrize("name", [name for name in VIEWS if name != "training-dynamics"])
 def test_every_view_has_numbers_a_reading_and_a_chart(seen: Look, name: str) -> None:
     view = build_view(ViewRequest(seen, model=translator_of("sinusoidal")), name)
     assert (view.name, view.title) == (name, VIEWS[name].title)
@@ -42,9 +44,11 @@ def test_every_view_has_numbers_a_reading_and_a_chart(seen: Look, name: str) -> 
     assert "Noto Sans CJK SC" in spec["config"]["font"]
 
 
-@pytest.mark.parametrize("name", [name for name in VIEWS if name not in ("over-training", "beam", "forcing")])
+@pytest.mark.parametrize(
+    "name", [name for name in VIEWS if name not in ("training-dynamics", "beam-search", "teacher-forcing")]
+)
 def test_a_view_s_list_of_numbers_is_enough_for_it(name: str) -> None:
-    few = translator_of("sinusoidal").look(CHINESE, target="The cat", what=VIEWS[name].what)
+    few = translator_of("sinusoidal").look(CHINESE, target="The cat", what=VIEWS[name].taps)
     assert build_view(ViewRequest(few), name).arrays
 
 
@@ -82,9 +86,9 @@ def test_a_picture_that_no_browser_can_draw_is_refused(seen: Look, tmp_path: Pat
     many = LabelledArray(
         "weights", numpy.zeros((2, 600, 600)), tuple(numbered_axis(n, s) for n, s in SIZES), "share", ""
     )
-    with pytest.raises(UserError, match="a picture of 720,000 numbers cannot be drawn"):
+    with pytest.raises(UserError, match="this one has 720,000"):
         heat_map(many)
-    with pytest.raises(UserError, match="a picture of 24,000 numbers cannot be drawn"):
+    with pytest.raises(UserError, match="this one has 24,000"):
         token_grid([["cat"] * 600] * 40, many[0, :40])
 
 
@@ -94,7 +98,7 @@ def test_a_page_says_which_views_it_leaves_out(seen: Look, tmp_path: Path, monke
     shown = (tmp_path / "look.html").read_text(encoding="utf-8").split("<script", 1)[0]
     assert 'id="encoder-attention"' not in shown
     assert re.search(r"Left out because the text is long: [^<]*encoder-attention", shown)
-    assert 'id="rank"' in shown
+    assert 'id="effective-rank"' in shown
 
 
 def test_text_in_a_page_is_text(tmp_path: Path) -> None:
@@ -107,16 +111,16 @@ def test_text_in_a_page_is_text(tmp_path: Path) -> None:
 
 def test_svg_and_json_and_png_are_written(seen: Look, tmp_path: Path) -> None:
     for name in ("look.svg", "look.json"):
-        seen.save(tmp_path / name, "identity")
+        seen.save(tmp_path / name, "token-identity")
     # A PNG with Chinese needs a font of the system; letters do not.
-    translator_of("sinusoidal").look("Hund", target="The cat").save(tmp_path / "look.png", "identity")
+    translator_of("sinusoidal").look("Hund", target="The cat").save(tmp_path / "look.png", "token-identity")
     svg = (tmp_path / "look.svg").read_text(encoding="utf-8")
     assert "Noto Sans CJK SC" in svg
     assert "水" in svg
     assert json.loads((tmp_path / "look.json").read_text(encoding="utf-8"))["$schema"].startswith("https://vega")
     assert (tmp_path / "look.png").read_bytes().startswith(b"\x89PNG")
-    with pytest.raises(UsageError, match=r"ends in \.html, \.png, \.svg or \.json"):
-        seen.save(tmp_path / "look.pdf", "identity")
+    with pytest.raises(UsageError, match=r"ends in \.html, \.png, \.svg or \.json|pictures have no format"):
+        seen.save(tmp_path / "look.pdf", "token-identity")
 
 
 def test_a_picture_for_a_dark_background_has_light_words(seen: Look, tmp_path: Path) -> None:
@@ -163,26 +167,41 @@ def test_a_png_without_a_font_for_its_characters_is_refused(
     assert not (tmp_path / "look.png").exists()
 
 
-def test_a_font_of_faces_is_none_for_all_emoji(seen: Look, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def write_font(path: Path, characters: str) -> None:
+    """Write a font with empty outlines for these characters."""
+    names = [".notdef", *(f"u{ord(character):X}" for character in characters)]
+    builder = FontBuilder(1000)
+    builder.setupGlyphOrder(names)
+    builder.setupCharacterMap(dict(zip(map(ord, characters), names[1:], strict=True)))
+    builder.setupGlyf({name: TTGlyphPen(None).glyph() for name in names})
+    builder.setupHorizontalMetrics({name: (500, 0) for name in names})
+    builder.setupHorizontalHeader(ascent=800, descent=-200)
+    builder.setupPost()
+    builder.save(path)
+
+
+def test_a_font_counts_for_the_characters_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fonts, "FOLDERS", (tmp_path,))
-    (tmp_path / "DejaVuSans.ttf").touch()
-    fonts.require_fonts("☀ cat")
-    with pytest.raises(UserError, match="no font for emoji that could draw 👨"):
-        fonts.require_fonts("cat 👨")
-    (tmp_path / "NotoColorEmoji.ttf").touch()
-    fonts.require_fonts("cat 👨")
+    (tmp_path / "broken.ttf").touch()
+    write_font(tmp_path / "faces.ttf", "☀😀")
+    fonts.require_fonts("☀ cat 😀")
+    with pytest.raises(UserError, match="no font for symbols and emoji that can draw 👨") as caught:
+        fonts.require_fonts("cat 👨 😀")
+    assert "fonts-noto-color-emoji" in caught.value.hint
+    write_font(tmp_path / "more.ttf", "👨")
+    fonts.require_fonts("cat 👨 😀")
 
 
 def test_views_that_do_not_exist_say_so(seen: Look) -> None:
-    with pytest.raises(UsageError, match="no view lense") as caught:
-        build_view(ViewRequest(seen), "lense")
-    assert caught.value.hint == "Did you mean lens?"
-    with pytest.raises(UsageError, match="2 layers, counted from 0; got 2"):
+    with pytest.raises(UsageError, match="no view logit-lense") as caught:
+        build_view(ViewRequest(seen), "logit-lense")
+    assert caught.value.hint == "Did you mean logit-lens?"
+    with pytest.raises(UsageError, match="there is no layer 2"):
         build_view(ViewRequest(seen, layer=2), "cross-attention")
-    with pytest.raises(UsageError, match="4 heads, counted from 0; got 4"):
+    with pytest.raises(UsageError, match="there is no head 4"):
         build_view(ViewRequest(seen, head=4), "cross-attention")
-    with pytest.raises(UserError, match="a look has only the numbers"):
-        build_view(ViewRequest(seen), "beam")
+    with pytest.raises(UserError, match="a look has only its numbers"):
+        build_view(ViewRequest(seen), "beam-search")
 
 
 def test_every_architecture_has_a_view_of_its_positions() -> None:

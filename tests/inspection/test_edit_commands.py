@@ -8,7 +8,7 @@ import pytest
 from pellucid.errors import UsageError, UserError
 from pellucid.inspection.edit_commands import EDITS, apply_edits
 from pellucid.inspection.look import Look
-from pellucid.inspection.views.what_if import edit_view
+from pellucid.inspection.views.what_if import effect_view
 from pellucid.inspection.what_if import WhatIf
 from pellucid.translator import Translator
 from tests.inspection.conftest import TARGET, TEXT, translator_of
@@ -71,9 +71,9 @@ def test_several_are_made_one_after_the_other(still: Translator) -> None:
         ("mask_tokn 1", "no edit mask_tokn", "Did you mean mask_token?"),
         ("sing", "no edit sing", "There are mask_token, "),
         ("", "the edit is empty", "There are mask_token, "),
-        ("mask_token", "0 words follow mask_token", "Write mask_token POSITION"),
-        ("remove_positions 3", "1 words follow", "Write remove_positions."),
-        ("mask_token one", "expected a whole number, got one", "Write mask_token POSITION"),
+        ("mask_token", "mask_token got 0 arguments", "Write mask_token POSITION"),
+        ("remove_positions 3", "got 1 arguments", "Write remove_positions."),
+        ("mask_token one", "expected an integer, got one", "Write mask_token POSITION"),
         (f"temperature {ATTENTION} hot", "expected a number, got hot", "Write temperature ATTENTION VALUE"),
         ("edit_source 'a", "no closing quotation", "Close the quotes"),
     ],
@@ -99,10 +99,10 @@ def test_what_a_model_does_not_have_is_said(still: Translator) -> None:
 
 def test_the_view_of_an_edit_has_each_token_before_and_after(still: Translator) -> None:
     effect = still.what_if(TEXT, target=TARGET).mask_token(1).run()
-    view = edit_view(effect)
+    view = effect_view(effect)
     assert view.table is not None
     assert [row[0] for row in view.table.rows] == [token.display for token in effect.before.next_tokens]
     for _, before, after, difference in view.table.rows:
         assert after - before == pytest.approx(difference)
     assert f"{effect.change:+.3f} nats" in view.reading
-    assert effect.by_part().labels("name")[0] in view.reading
+    assert effect.by_array().labels("name")[0] in view.reading

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from pellucid.errors import UserError
-from pellucid.inspection.alignment import alignment, head_errors, word_spans
+from pellucid.inspection.alignment import attention_alignment, head_errors, word_spans
 from pellucid.inspection.beam_tree import beam_tree, limit_nodes
 from pellucid.inspection.stepwise import cache_contents
 from pellucid.inspection.teacher_forcing import compare_teacher_forcing
@@ -78,20 +78,20 @@ def test_forced_and_free_stand_side_by_side(translator: Translator) -> None:
 
 def test_alignment_is_of_the_token_that_was_to_be_written(translator: Translator) -> None:
     look = translator.look(TEXT, target=TARGET)
-    shown = alignment(look, [(1, 2)])
+    shown = attention_alignment(look, [(1, 2)])
     assert shown.labels("next_tokens")[-1] == "⟨end⟩"
     assert numpy.array_equal(shown.values, look["decoder.1.cross_attention.weights"].values[2])
-    numpy.testing.assert_allclose(alignment(look).values.sum(-1), 1, atol=1e-6)
+    numpy.testing.assert_allclose(attention_alignment(look).values.sum(-1), 1, atol=1e-6)
     with pytest.raises(UserError, match="decoder has 2 layers"):
-        alignment(look, [(2, 0)])
+        attention_alignment(look, [(2, 0)])
     with pytest.raises(UserError, match="a layer has 4 heads"):
-        alignment(look, [(0, 4)])
+        attention_alignment(look, [(0, 4)])
 
 
 def test_a_head_that_is_made_to_look_right_has_no_error(translator: Translator) -> None:
     """Measured against its own strongest links, a head is perfect."""
     look = translator.look(PAIR.source, target=PAIR.target)
-    weights = alignment(look, [(1, 2)]).values
+    weights = attention_alignment(look, [(1, 2)]).values
     sources, targets = word_spans(PAIR.source, PAIR.source_words), word_spans(PAIR.target, PAIR.target_words)
     links = set()
     for row, token in zip(weights, look.next_tokens, strict=True):
@@ -144,7 +144,7 @@ def test_a_picture_of_a_large_search_leaves_out_the_least_probable_of_what_was_p
 
 def test_the_tree_of_a_prefix_begins_with_it(translator: Translator) -> None:
     look = translator.look(TEXT, prefix="The")
-    view = build_view(ViewRequest(look, model=translator, prefix="The"), "beam")
+    view = build_view(ViewRequest(look, model=translator, prefix="The"), "beam-search")
     assert view.table is not None
     begun = translator.target_tokenizer.encode("The")
     first = [row[1] for row in view.table.rows if row[0] == 1]

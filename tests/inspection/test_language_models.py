@@ -7,12 +7,13 @@ import pytest
 import torch
 
 from pellucid.errors import UserError
-from pellucid.inspection.checks import InexactError
-from pellucid.inspection.language_models import decoder_difference, look_by_step
+from pellucid.inspection.checks import InexactError, decoder_difference
+from pellucid.inspection.encoding import encode_text
+from pellucid.inspection.look_at import look_by_step
 from pellucid.inspection.residual_decomposition import direct_logit_attribution
 from pellucid.inspection.residual_streams import effective_rank, token_identity
 from pellucid.inspection.score_decomposition import decompose_scores
-from pellucid.inspection.views.pages import page_of
+from pellucid.inspection.views.pages import render_look
 from pellucid.language_model import LanguageModel
 from pellucid.layers.position_scheme import PositionScheme
 from tests.generation.small_language_model import imported_language_model, small_language_model
@@ -62,7 +63,7 @@ def test_a_batch_gives_what_each_gives_alone(model: LanguageModel) -> None:
 
 
 def test_step_by_step_is_the_whole(model: LanguageModel) -> None:
-    whole, steps = look_by_step(model, TEXT)
+    whole, steps = look_by_step(model, encode_text(model, TEXT))
     look = model.look(TEXT)
     for name in look.names:
         made = numpy.isfinite(whole[name].values)
@@ -119,14 +120,14 @@ def test_beyond_learned_positions_is_said() -> None:
 @pytest.mark.parametrize("positions", get_args(PositionScheme))
 def test_a_look_stitched_together_from_steps_keeps_its_promises(positions: str) -> None:
     model = small_language_model(positions=positions)
-    join_steps, _ = look_by_step(model, "The cat ate")
-    checks = join_steps.check()
-    assert all(check.kept for check in checks)
+    whole, _ = look_by_step(model, encode_text(model, "The cat ate"))
+    checks = whole.check()
+    assert all(check.passed for check in checks)
     assert any(check.name.startswith("scores are") and check.error is not None for check in checks)
-    scores = join_steps["decoder.1.self_attention.scores"].values
+    scores = whole["decoder.1.self_attention.scores"].values
     scores[0, 2, 1] = numpy.nan  # not a key to come: this one must be there
     with pytest.raises(InexactError):
-        join_steps.check()
+        whole.check()
 
 
 def test_streams_are_read_of_the_only_stack_there_is() -> None:
@@ -142,6 +143,6 @@ def test_what_is_no_text_is_refused(text: Any) -> None:
 
 
 def test_a_page_calls_its_text_a_text() -> None:
-    page = page_of(small_language_model().look("The cat"), [])
+    page = render_look(small_language_model().look("The cat"), [])
     assert "<b>text</b>" in page
     assert "<b>target</b>" not in page

@@ -5,9 +5,10 @@ import pytest
 import torch
 
 from pellucid.errors import UserError
+from pellucid.inspection.encoding import encode_translation
 from pellucid.inspection.look import Look
+from pellucid.inspection.look_at import look_by_step
 from pellucid.inspection.residual_decomposition import decompose_residual
-from pellucid.inspection.translators import look_by_step
 from pellucid.translator import Translator
 from tests.inspection.conftest import TARGET, TEXT, translator_of
 
@@ -131,7 +132,7 @@ def test_padding_is_labelled_and_finite(any_translator: Translator) -> None:
 
 
 def test_a_look_step_by_step_stitches_to_the_whole(any_translator: Translator, any_look: Look) -> None:
-    whole, steps = look_by_step(any_translator, TEXT, target=TARGET)
+    whole, steps = look_by_step(any_translator, encode_translation(any_translator, TEXT, TARGET))
     assert len(steps) == len(any_look.target)
     for name in any_look.names:
         shown, expected = whole[name].values, any_look[name].values

@@ -143,10 +143,10 @@ def test_the_effect_on_outputs_is_told(translator: Translator) -> None:
     before = [log_probs[i, number] for i, number in enumerate(effect.before.encoded.next_tokens)]
     numpy.testing.assert_allclose(effect.log_probs.values[0], before)
     assert effect.change == pytest.approx(float(effect.log_probs.values[2].sum()))
-    parts = effect.by_part()
+    parts = effect.by_array()
     assert parts.values[0] >= parts.values[-1] == 0
     assert parts.at(name="encoder.output").values == 0
-    masked = translator.what_if(TEXT, target=TARGET).mask_token(1).run().by_part()
+    masked = translator.what_if(TEXT, target=TARGET).mask_token(1).run().by_array()
     assert numpy.isfinite(masked.values).all()
     assert masked.values[0] < 10
     assert {"edits", "text_before", "text_after", "change", "log_probs"} == set(effect.as_dict())
@@ -162,7 +162,7 @@ def test_an_edit_of_logits_reaches_what_is_written(translator: Translator) -> No
     effect = translator.what_if(TEXT, target=TARGET).zero("logits").run(what=["logits"])
     assert not effect.after.logits.values.any()
     assert effect.text_after != effect.text_before
-    quick = translator.what_if(TEXT, target=TARGET).zero("logits").run(what=["logits"], writes=False)
+    quick = translator.what_if(TEXT, target=TARGET).zero("logits").run(what=["logits"], write=False)
     assert (quick.text_before, quick.text_after) == (None, None)
     assert quick.change == effect.change
 

@@ -37,7 +37,7 @@ def test_a_place_that_a_later_edit_took_away_is_said(translator: Translator, ver
         "zero": lambda: run.zero("encoder.output", place),
         "patch": lambda: run.patch("encoder.output", translator.look(TEXT, target=TARGET), place, 0),
     }[verb]()
-    with pytest.raises(UserError, match=f"position {place} is to be changed"):
+    with pytest.raises(UserError, match=f"position {place} is to be edited"):
         changed.edit_source("3").run()
 
 
@@ -68,11 +68,11 @@ def test_numbers_of_a_text_are_carried_over_while_the_model_writes_on(name: str,
 def test_rows_of_another_length_are_refused(translator: Translator) -> None:
     other = translator.look(TEXT + " " + TEXT, target=TARGET)
     run = translator.what_if(TEXT, target=TARGET)
-    with pytest.raises(UserError, match=r"cross_attention.scores is \[4, 1, \d+\] here and \[4, 1, \d+\] there"):
+    with pytest.raises(UserError, match=r"cross_attention.scores is \[4, 1, \d+\] here and \[4, 1, \d+\] in the other"):
         run.patch("decoder.0.cross_attention.scores", other, 1).run()
-    with pytest.raises(UserError, match=r"encoder.output is \[\d+, 16\] here and \[\d+, 16\] there"):
+    with pytest.raises(UserError, match=r"encoder.output is \[\d+, 16\] here and \[\d+, 16\] in the other"):
         run.patch("encoder.output", other).run()
-    with pytest.raises(UserError, match="there"):
+    with pytest.raises(UserError, match="in the other text"):
         run.patch("encoder.output", other["decoder.0.cross_attention.query"], 1).run()
 
 
@@ -81,9 +81,9 @@ def test_a_model_whose_training_diverged_is_not_taken_for_a_mistake_of_the_look(
     with torch.no_grad():
         dict(model.model.named_parameters())["decoder.1.self_attention.query.weight"].fill_(torch.nan)
     look = model.look("The cat ate")
-    with pytest.raises(UserError, match=r"decoder\.1\.self_attention\.query\.weight of the model holds"):
+    with pytest.raises(UserError, match=r"decoder\.1\.self_attention\.query\.weight of the model has"):
         look.check()
-    rank = build_view(ViewRequest(look), "rank").arrays[0].values
+    rank = build_view(ViewRequest(look), "effective-rank").arrays[0].values
     assert numpy.isfinite(rank).tolist() == [True, True, False]
 
 
@@ -99,22 +99,22 @@ def test_one_head_can_be_kept(translator: Translator) -> None:
     kept = apply_edits(
         run, ["keep_heads decoder.0.cross_attention 2"], lambda text, what: translator.look(text, what=what)
     )
-    head_output = kept.run(writes=False).after["decoder.0.cross_attention.head_output"].values
+    head_output = kept.run(write=False).after["decoder.0.cross_attention.head_output"].values
     assert [bool(numpy.any(head)) for head in head_output] == [False, False, True, False]
 
 
 def test_without_positions_no_view_shows_any() -> None:
-    alibi = translator_of("alibi").what_if(TEXT, target=TARGET).remove_positions().run(writes=False).after
-    rope = translator_of("rope").what_if(TEXT, target=TARGET).remove_positions().run(writes=False).after
+    alibi = translator_of("alibi").what_if(TEXT, target=TARGET).remove_positions().run(write=False).after
+    rope = translator_of("rope").what_if(TEXT, target=TARGET).remove_positions().run(write=False).after
     for look in (alibi, rope):
-        with pytest.raises(UserError, match="positions were taken away"):
+        with pytest.raises(UserError, match="positions were removed"):
             build_view(ViewRequest(look), "score-parts")
     products = score_products(alibi, "encoder.0.self_attention", 1, 2).values.sum(-1)
     numpy.testing.assert_allclose(products, alibi["encoder.0.self_attention.scores"].values[:, 1, 2], atol=1e-6)
 
 
 def test_views_of_a_plain_run_refuse_an_edited_one(translator: Translator, tmp_path: Any) -> None:
-    look = translator.what_if(TEXT, target=TARGET).mask_token(0).run(writes=False).after
-    for name in ("over-training", "beam", "forcing"):
-        with pytest.raises(UserError, match="without changes"):
+    look = translator.what_if(TEXT, target=TARGET).mask_token(0).run(write=False).after
+    for name in ("training-dynamics", "beam-search", "teacher-forcing"):
+        with pytest.raises(UserError, match="unedited"):
             build_view(ViewRequest(look, model=translator, folder=tmp_path), name)

@@ -62,9 +62,9 @@ def test_without_the_other_matrix_there_are_no_scores() -> None:
     look = vectors(output=False).look("dog fish")
     assert "scores" not in look
     assert len(look.check()) == 1
-    with pytest.raises(UserError, match="was not kept"):
+    with pytest.raises(UserError, match="no output vectors"):
         look.view("scores")
-    with pytest.raises(UserError, match="scores is not among"):
+    with pytest.raises(UserError, match="this look has no scores"):
         look["scores"]
 
 

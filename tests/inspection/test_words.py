@@ -5,9 +5,10 @@ import pytest
 import torch
 
 from pellucid.errors import UserError
+from pellucid.inspection.contextual_states import occurrences, senses, state_neighbours
+from pellucid.inspection.embeddings import embedding_map, embedding_neighbours
 from pellucid.inspection.gradients import gradients, saturation
 from pellucid.inspection.look import Look
-from pellucid.inspection.words import embedding_map, embedding_neighbours, occurrences, senses, state_neighbours
 from pellucid.translator import Translator
 from tests.inspection.conftest import TARGET, TEXT, translator_of
 
@@ -38,7 +39,7 @@ def test_the_nearest_state_is_that_of_the_same_sentence(translator: Translator) 
     assert found[0][:1] == ("Hund",)
     assert found[0][1].text == "Der Hund schläft."
     assert found[0][2] == pytest.approx(1, abs=1e-6)  # before the first layer, at the same position
-    with pytest.raises(UserError, match="does not stand in"):
+    with pytest.raises(UserError, match="does not occur in"):
         state_neighbours(lambda text: look_at(translator, text), TEXT, "Katze", corpus)
 
 
@@ -49,7 +50,7 @@ def test_senses_start_as_one_embedding() -> None:
     assert found.same.values[0] == found.different.values[0] == pytest.approx(1)
     assert found.same.shape == (3,)
     assert ((found.nearest.values >= 0) & (found.nearest.values <= 1)).all()
-    with pytest.raises(UserError, match="two senses with two places"):
+    with pytest.raises(UserError, match="too few occurrences"):
         senses(lambda text: look_at(translator, text), "Hund", {"a": ["Hund Hund"]})
 
 
@@ -81,9 +82,9 @@ def test_gradients_are_those_of_the_loss(any_translator: Translator) -> None:
 def test_only_rows_of_tokens_read_are_touched_unless_tied() -> None:
     untied = gradients(translator_of("alibi").look(TEXT, target=TARGET))
     look = translator_of("alibi").look(TEXT, target=TARGET)
-    assert untied.touched.at(matrix="source_embedding.weight").values == len({token.id for token in look.source})
+    assert untied.nonzero_rows.at(matrix="source_embedding.weight").values == len({token.id for token in look.source})
     tied = gradients(translator_of("rope").look(TEXT, target=TARGET))
-    assert tied.touched.values.tolist() == tied.rows.values.tolist()
+    assert tied.nonzero_rows.values.tolist() == tied.rows.values.tolist()
 
 
 def test_saturation_tells_even_from_decided(translator: Translator) -> None:

@@ -1,7 +1,7 @@
-"""Pictures of labelled numbers, each one Vega-Lite definition: for notebooks, pages, PNG, SVG and JSON alike.
+"""Charts of labelled arrays, each one Vega-Lite definition: for notebooks, pages, PNG, SVG and JSON.
 
-A colour is a number and nothing else: shares have the scale 0 to 1, numbers with a sign are blue below 0 and orange
-above. Hovering gives the number and, where there is one, its formula with the operands.
+Colours show numbers only: shares on a scale from 0 to 1, signed numbers in blue below 0 and orange above. Hovering
+shows the number and, where there is one, its formula with the operands.
 """
 
 import json
@@ -32,11 +32,11 @@ __all__ = [
 ]
 
 Chart = altair.TopLevelMixin
-MOST_DRAWN, MOST_WRITTEN = 500_000, 20_000  # numbers in a picture, each a shape; or a shape and a text
+MOST_SHAPES, MOST_TEXTS = 500_000, 20_000  # numbers in a chart, drawn as a shape, or as a shape with a text
 
 SHARE: Literal["blues"] = "blues"
 SIGNED: Literal["blueorange"] = "blueorange"
-# What the theme of this name leaves black:
+# What Vega's dark theme leaves black:
 DARK = {"text": {"color": "#e6e6e6"}}
 BACKGROUND = "#1f2227"
 _STATES = {"best": "#d55e00", "ended": "#009e73", "kept": "#0072b2", "pruned": "#999999"}  # Okabe & Ito 2008
@@ -45,31 +45,31 @@ _STATES = {"best": "#d55e00", "ended": "#009e73", "kept": "#0072b2", "pruned": "
 def heat_map(
     array: LabelledArray,
     *,
-    chosen: int = 0,
+    selected: int = 0,
     extra: Mapping[str, Array] | None = None,
     formula: str = "",
     columns: int = 4,
 ) -> Chart:
-    """Draw a matrix as cells; of several, as heads, one large and all of them small, a click on one enlarges it.
+    """Draw a matrix as coloured cells; several matrices, such as heads, as one large chart and small ones to click on.
 
     Args:
-        array: [row column], or [which row column].
-        chosen: which one is large at first.
-        extra: further numbers of each cell by name, for the formula; shapes that broadcast to the array's.
-        formula: Vega expression of a text for the hover, which may use `datum.v` and the extra numbers.
-        columns: small pictures in a row.
+        array: [row column], or [matrix row column].
+        selected: which matrix is large at first.
+        extra: more numbers of each cell by name, for the formula; broadcast to the array's shape.
+        formula: Vega expression of a text for the tooltip; may use `datum.v` and the extra numbers.
+        columns: number of small charts in a row.
     """
     *first, down, across = array.axes
     rows = _rows(array.values, ("h", "y", "x")[3 - array.values.ndim :], extra or {})
     base = _cells(rows, array, down, across, formula)
     if not first:
         return cast(Chart, base.properties(**_size(down, across, 520), title=_title(array)))
-    pick = altair.selection_point(fields=["h"], value=[{"h": chosen}], name="chosen")
+    pick = altair.selection_point(fields=["h"], value=[{"h": selected}], name="chosen")
     names = _looked_up(first[0].labels, "datum.value")
     facet = altair.Facet(
         "h:O", header=altair.Header(labelExpr=f"'{first[0].name.removesuffix('s')} ' + {names}"), title=None
     )
-    # The filter stands outside of the facet: else every head would keep its place, empty but for the chosen one's.
+    # The filter is outside of the facet: inside, every matrix would keep its cell, empty except for the selected one.
     large = (
         base.properties(**_size(down, across, 520))
         .facet(facet=facet, columns=1)
@@ -86,7 +86,7 @@ def heat_map(
 
 
 def bars(array: LabelledArray) -> Chart:
-    """Draw one number a label as bars, in the array's order."""
+    """Draw a bar for each number, in the array's order."""
     (axis,) = array.axes
     rows = _rows(array.values, ("x",), {})
     chart: Chart = (
@@ -105,7 +105,7 @@ def bars(array: LabelledArray) -> Chart:
 
 
 def lines(array: LabelledArray) -> Chart:
-    """Draw [place] or [which place] as lines over places that have an order: layers, offsets, steps."""
+    """Draw lines over an ordered axis, such as layers, offsets or steps: [x] or [line x]."""
     *first, across = array.axes
     rows = _rows(array.values, ("h", "x")[2 - array.values.ndim :], {})
     chart = (
@@ -114,9 +114,9 @@ def lines(array: LabelledArray) -> Chart:
         .encode(
             x=altair.X("x:O", axis=_labels(across), title=across.name),
             y=altair.Y("v:Q", title=array.unit if array.unit != "–" else None, scale=altair.Scale(zero=False)),
-            tooltip=[altair.Tooltip("place:N", title=across.name), altair.Tooltip("v:Q", title=array.unit)],
+            tooltip=[altair.Tooltip("label:N", title=across.name), altair.Tooltip("v:Q", title=array.unit)],
         )
-        .transform_calculate(place=_looked_up(across.labels, "datum.x"))
+        .transform_calculate(label=_looked_up(across.labels, "datum.x"))
         .properties(width=max(240, min(640, 24 * len(across.labels))), height=260, title=_title(array))
     )
     if first:
@@ -127,17 +127,20 @@ def lines(array: LabelledArray) -> Chart:
 
 
 def links(weights: LabelledArray) -> Chart:
-    """Draw a few tokens and who looks at whom as lines, the thicker and darker the more; for short texts.
+    """Draw attention as lines between the tokens of a short text; thicker and darker lines have more weight.
 
     Args:
-        weights: shares, [row column]: the columns stand at the top, the rows below.
+        weights: shares, [row column]; the columns are at the top, the rows at the bottom.
     """
     down, across = weights.axes
     ends = {0: across, 1: down}
     words = [{"x": i, "y": y, "t": label} for y, axis in ends.items() for i, label in enumerate(axis.labels)]
     rules = [{**row, "top": 0.06, "bottom": 0.94} for row in _rows(weights.values, ("y", "x"), {}) if row["v"]]
-    place = altair.Scale(domain=[-0.5, max(len(axis.labels) for axis in ends.values()) - 0.5])
-    x, y = altair.X("x:Q", axis=None, scale=place), altair.Y("top:Q", axis=None, scale=altair.Scale(domain=[1.1, -0.1]))
+    scale = altair.Scale(domain=[-0.5, max(len(axis.labels) for axis in ends.values()) - 0.5])
+    x, y = (
+        altair.X("x:Q", axis=None, scale=scale),
+        altair.Y("top:Q", axis=None, scale=altair.Scale(domain=[1.1, -0.1])),
+    )
     tooltip = [altair.Tooltip("row:N", title=down.name), altair.Tooltip("column:N", title=across.name)]
     lines = (
         altair.Chart(_inline(rules))
@@ -158,17 +161,17 @@ def links(weights: LabelledArray) -> Chart:
 def token_grid(
     tokens: Sequence[Sequence[str]], values: LabelledArray, *, is_log: bool = True, upwards: bool = False
 ) -> Chart:
-    """Draw tokens in cells coloured by a number: what each layer would write at each place.
+    """Draw a grid of tokens, each in a cell coloured by a number.
 
     Args:
-        tokens: of each row, as many as `values` has.
+        tokens: of each row, in the shape of `values`.
         values: [row column].
-        is_log: whether they are logarithms of probabilities, whose colour is the probability.
-        upwards: whether the first row stands at the bottom, as the layers of a model do.
+        is_log: whether the numbers are log-probabilities; the colour is then the probability.
+        upwards: whether the first row is at the bottom, like the first layer of a model.
     """
     colour_name = "probability" if is_log else values.unit
     down, across = values.axes
-    rows = _rows(values.values, ("y", "x"), {}, MOST_WRITTEN)
+    rows = _rows(values.values, ("y", "x"), {}, MOST_TEXTS)
     for row in rows:
         row["t"] = tokens[row["y"]][row["x"]]
     base = altair.Chart(_inline(rows)).encode(
@@ -189,18 +192,18 @@ def token_grid(
 
 
 def tree(nodes: Sequence[Mapping[str, Any]], title: str) -> Chart:
-    """Draw a beam search: steps from left to right, every hypothesis a token in a row of its own.
+    """Draw a beam search: steps from left to right, every hypothesis on its own row.
 
     Args:
-        nodes: with number, parent, step, display, log_prob, total, score and state, parents before children.
-        title: above it.
+        nodes: with number, parent, step, display, log_prob, total, score and state; parents before children.
+        title: of the chart.
     """
-    places = _tree_rows(nodes)
-    points = [{**node, "x": node["step"], "y": places[node["number"]]} for node in nodes]
+    positions = _tree_rows(nodes)
+    points = [{**node, "x": node["step"], "y": positions[node["number"]]} for node in nodes]
     edges = [
         {
-            "x": nodes[node["parent"]]["step"], "y": places[node["parent"]],
-            "x2": node["step"], "y2": places[node["number"]], "state": node["state"],
+            "x": nodes[node["parent"]]["step"], "y": positions[node["parent"]],
+            "x2": node["step"], "y2": positions[node["number"]], "state": node["state"],
         }
         for node in nodes
         if node["parent"] is not None
@@ -218,20 +221,20 @@ def tree(nodes: Sequence[Mapping[str, Any]], title: str) -> Chart:
             tooltip=[
                 altair.Tooltip("display:N", title="token"), altair.Tooltip("state:N"),
                 altair.Tooltip("log_prob:Q", title="log-probability of the token (nats)"),
-                altair.Tooltip("total:Q", title="of the whole"),
-                altair.Tooltip("score:Q", title="score = whole / length^α"),
+                altair.Tooltip("total:Q", title="log-probability of the whole (nats)"),
+                altair.Tooltip("score:Q", title="score = total / length^α"),
             ],
         )
     )  # fmt: skip
-    height = max(120, 15 * len(set(places.values())))
+    height = max(120, 15 * len(set(positions.values())))
     return altair.layer(links, words).properties(width=max(320, 90 * (steps + 1)), height=height, title=title)
 
 
 def scatter(array: LabelledArray) -> Chart:
-    """Draw labels where they lie on a plane.
+    """Draw labelled points.
 
     Args:
-        array: [label axis], two numbers each.
+        array: [label axis], with two coordinates each.
     """
     axis, _ = array.axes
     values = [{"x": float(x), "y": float(y), "t": name} for name, (x, y) in zip(axis.labels, array.values, strict=True)]
@@ -244,7 +247,7 @@ def scatter(array: LabelledArray) -> Chart:
 
 
 def specification(chart: Chart) -> dict[str, Any]:
-    """Return a chart as Vega-Lite, with fonts that know Chinese and emoji named."""
+    """Convert a chart to Vega-Lite; its fonts include some for Chinese and emoji."""
     spec: dict[str, Any] = chart.to_dict()
     config = spec.setdefault("config", {})
     config |= {
@@ -257,15 +260,15 @@ def specification(chart: Chart) -> dict[str, Any]:
 
 
 def save_chart(chart: Chart, path: str | Path, *, dark: bool = False) -> None:
-    """Write a chart as .png, .svg or .json, whole or not at all; no browser is needed.
+    """Write a chart as .png, .svg or .json; needs no browser.
 
     Args:
-        chart: any.
+        chart: the chart.
         path: of the file.
-        dark: for a dark background.
+        dark: draw for a dark background.
 
     Raises:
-        UsageError: for another ending.
+        UsageError: for another file extension.
         UserError: if a PNG needs a font that this system does not have, or the file cannot be written.
     """
     import vl_convert
@@ -286,9 +289,9 @@ def save_chart(chart: Chart, path: str | Path, *, dark: bool = False) -> None:
         write_bytes(path, vl_convert.vegalite_to_png({"background": "white", **spec}, theme=theme, scale=2))
     else:
         raise UsageError(
-            f"expected a file name that ends in .html, .png, .svg or .json, got {path.name}",
+            f"pictures have no format {form or 'without an extension'}",
             where=str(path),
-            hint="Choose one of these suffixes.",
+            hint="Use a file name that ends in .html, .png, .svg or .json.",
         )
 
 
@@ -314,12 +317,12 @@ def _cells(rows: list[dict[str, Any]], array: LabelledArray, down: Axis, across:
 
 
 def _inline(rows: Sequence[Mapping[str, Any]]) -> Any:
-    """Return rows as the data of a chart."""
+    """Wrap rows as the data of a chart."""
     return altair.Data(values=list(rows))  # type: ignore[no-untyped-call]
 
 
 def _scale(array: LabelledArray) -> altair.Scale:
-    """Return colours by the kind of number: a share from 0 to 1, a signed one about 0."""
+    """Choose the colours: shares from 0 to 1, signed numbers around 0."""
     finite = array.values[numpy.isfinite(array.values)]
     if array.unit == "share" and finite.size and finite.min() >= 0:
         return altair.Scale(scheme=SHARE, domain=[0, 1])
@@ -330,45 +333,47 @@ def _scale(array: LabelledArray) -> altair.Scale:
 
 
 def _size(down: Axis, across: Axis, most: int) -> dict[str, Any]:
-    """Return cells as large as fit, the same both ways, between 2 and 30 pixels."""
+    """Make square cells as large as fit, between 2 and 30 pixels."""
     cell = max(2, min(30, most // max(len(down.labels), len(across.labels), 1)))
-    if most > 300:  # a picture with labels: small cells would make them meet
+    if most > 300:  # with labels, which would overlap in smaller cells
         cell = max(cell, 11)
     return {"width": altair.Step(cell), "height": altair.Step(cell)}
 
 
 def _labels(axis: Axis, slanted: bool = False) -> altair.Axis:
-    angle: Any = (-60 if len(axis.labels) <= 24 else -90) if slanted else altair.Undefined  # close labels would meet
+    angle: Any = (
+        (-60 if len(axis.labels) <= 24 else -90) if slanted else altair.Undefined
+    )  # closely spaced labels would overlap
     names = _looked_up(axis.labels, "datum.value")
     return altair.Axis(labelExpr=names, labelOverlap=False, ticks=False, labelAngle=angle)
 
 
-def _looked_up(labels: Sequence[str], place: str) -> str:
-    return f"{json.dumps(list(labels), ensure_ascii=False)}[{place}]"
+def _looked_up(labels: Sequence[str], position: str) -> str:
+    return f"{json.dumps(list(labels), ensure_ascii=False)}[{position}]"
 
 
 def _rows(
-    values: Array, names: Sequence[str], extra: Mapping[str, Array], most: int = MOST_DRAWN
+    values: Array, names: Sequence[str], extra: Mapping[str, Array], most: int = MOST_SHAPES
 ) -> list[dict[str, Any]]:
-    """Return a row a number: its place by axis, and `v`, in as few digits as tell it from its neighbours."""
+    """Make a row for each number: its index on each axis, and `v`, with as few digits as identify it."""
     if values.size > most:
         raise UserError(
-            f"a picture of {values.size:,} numbers cannot be drawn: at most {most:,}",
+            f"a chart can have {most:,} numbers, this one has {values.size:,}",
             where="view",
-            hint="Look at a shorter text, or draw a part: heat_map(look[NAME][0, :100, :100]); --json has all numbers.",
+            hint="Look at a shorter text, or draw a part: heat_map(look[NAME][0, :100, :100]). --json has all numbers.",
         )
     columns = {"v": values, **{name: numpy.broadcast_to(x, values.shape) for name, x in extra.items()}}
     lists = {name: _shortest(x) for name, x in columns.items()}
-    places = numpy.indices(values.shape).reshape(values.ndim, -1).T.tolist()
+    positions = numpy.indices(values.shape).reshape(values.ndim, -1).T.tolist()
     return [
-        {**dict(zip(names, place, strict=True)), **{name: column[i] for name, column in lists.items()}}
-        for i, place in enumerate(places)
+        {**dict(zip(names, position, strict=True)), **{name: column[i] for name, column in lists.items()}}
+        for i, position in enumerate(positions)
     ]
 
 
 def _shortest(values: Array) -> list[float | None]:
     flat = numpy.asarray(values).ravel()
-    if flat.dtype == numpy.float64:  # derived: float32 tells as much as the numbers it came from
+    if flat.dtype == numpy.float64:  # derived from float32: more digits would mean nothing
         flat = flat.astype(numpy.float32)
     return [float(str(x)) if numpy.isfinite(x) else None for x in flat]
 
@@ -379,22 +384,22 @@ def _title(array: LabelledArray) -> altair.TitleParams:
 
 
 def _tree_rows(nodes: Sequence[Mapping[str, Any]]) -> dict[int, float]:
-    """Return a row for each node: leaves one below the other, parents beside their first child."""
+    """Assign rows to nodes: leaves below each other, parents beside their first child."""
     children: dict[int, list[int]] = {}
     for node in nodes:
         if node["parent"] is not None:
             children.setdefault(node["parent"], []).append(node["number"])
-    places: dict[int, float] = {}
+    positions: dict[int, float] = {}
     free = 0.0
     waiting = [0] if nodes else []
-    while waiting:  # depth first, without recursion: a translation may be long
+    while waiting:  # depth first, without recursion, because a translation may be long
         number = waiting.pop()
         own = sorted(children.get(number, ()), key=lambda n: (nodes[n]["state"] != "best", -nodes[n]["total"]))
-        if number not in places:
-            places[number] = free
+        if number not in positions:
+            positions[number] = free
         if not own:
             free += 1.0
             continue
         waiting += reversed(own)
-    # The first child continues its parent's row; every other opens a new one when its turn comes.
-    return places
+    # The first child stays on its parent's row; every other one starts a new row.
+    return positions

@@ -1,14 +1,16 @@
-"""Fonts for pictures that hold Chinese, Japanese, Korean or emoji: what a PNG needs, and what to install.
+"""Fonts for pictures with Chinese, Japanese, Korean or emoji: what a PNG needs, and what to install.
 
-HTML and SVG name a stack of fonts and leave the rest to whoever shows them. A PNG is drawn here, with the fonts of this
-system, and where one is missing empty boxes would be drawn without a word.
+HTML and SVG name a list of fonts and leave the choice to the viewer. A PNG is drawn here, with the fonts of this
+system, and a character that none of them has would be drawn as an empty box.
 """
 
 import re
-from collections.abc import Iterable
-from fnmatch import fnmatch
+from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
+
+from fontTools.ttLib import TTCollection, TTFont, TTLibError
 
 from pellucid.errors import UserError
 
@@ -30,61 +32,63 @@ FOLDERS = (
 )
 
 
-_CJK_FILES = (
-    "noto*cjk*", "notosans[sjtkh]c*", "notoserif[sjtkh]c*", "sourcehan*", "wqy*", "droidsansfallback*", "pingfang*",
-    "hiragino*", "stheiti*", "songti*", "msyh*", "simsun*", "simhei*", "arialuni*", "uming*", "ukai*", "malgun*",
-    "yugoth*", "unifont*",
-)  # fmt: skip
-_EMOJI_FILES = ("noto*emoji*", "apple color emoji*", "seguiemj*", "twemoji*", "symbola*", "unifont*")
-
-
-class _Kind(NamedTuple):
-    """A kind of character that not every font has."""
+class _Script(NamedTuple):
+    """Characters that not every font has, and a package of fonts that have them."""
 
     name: str
     characters: re.Pattern[str]
-    files: tuple[str, ...]
     package: str
 
 
-_KINDS = (
-    _Kind(
+_SCRIPTS = (
+    _Script(
         "Chinese, Japanese or Korean",
         re.compile(
             "[\u1100-\u11ff\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"
             "\U00020000-\U0003ffff]"
         ),
-        _CJK_FILES,
         "fonts-noto-cjk",
     ),
-    _Kind("symbols", re.compile("[\u2600-\u27bf]"), (*_EMOJI_FILES, "dejavusans*"), "fonts-noto-color-emoji"),
-    # DejaVu Sans has faces, cats and cards of these, and for all others empty boxes.
-    _Kind("emoji", re.compile("[\U0001f000-\U0001faff]"), _EMOJI_FILES, "fonts-noto-color-emoji"),
-)  # fmt: skip
+    _Script("symbols and emoji", re.compile("[\u2600-\u27bf\U0001f000-\U0001faff]"), "fonts-noto-color-emoji"),
+)
 
 
 def require_fonts(text: str) -> None:
-    """Make sure that this system has fonts for the characters of a picture.
+    """Check that this system has fonts for the characters of a picture.
 
     Raises:
         UserError: if it has none for some of them; the hint names a package.
     """
-    for kind in _KINDS:
-        found = kind.characters.search(text)
-        if found and not _has(kind.files):
+    for script in _SCRIPTS:
+        if missing := _uncovered(set(script.characters.findall(text))):
             raise UserError(
-                f"this system has no font for {kind.name} that could draw {found[0]}",
-                where="a PNG",
-                hint=f"Install one (on Debian and Ubuntu: the package {kind.package}), or save as .html or .svg.",
+                f"this system has no font for {script.name} that can draw {min(missing)}",
+                where="PNG",
+                hint=f"Install one (on Debian and Ubuntu: the package {script.package}), or save as .html or .svg.",
             )
 
 
-def _has(patterns: Iterable[str]) -> bool:
-    patterns = tuple(patterns)
-    for folder in FOLDERS:
-        if not folder.is_dir():
-            continue
-        for file in folder.rglob("*"):
-            if file.suffix.lower() in (".ttf", ".ttc", ".otf") and any(fnmatch(file.name.lower(), p) for p in patterns):
-                return True
-    return False
+def _uncovered(characters: set[str]) -> set[str]:
+    """Find the characters that no font of this system has."""
+    for file in _font_files(FOLDERS):
+        if not characters:
+            break
+        codes = _character_codes(file)
+        characters = {character for character in characters if ord(character) not in codes}
+    return characters
+
+
+def _font_files(folders: Iterable[Path]) -> Iterator[Path]:
+    for folder in folders:
+        if folder.is_dir():
+            yield from (file for file in sorted(folder.rglob("*")) if file.suffix.lower() in (".ttf", ".otf", ".ttc"))
+
+
+@cache
+def _character_codes(file: Path) -> frozenset[int]:
+    """Read which characters a font file has; none if it cannot be read."""
+    try:
+        fonts = TTCollection(file, lazy=True).fonts if file.suffix.lower() == ".ttc" else [TTFont(file, lazy=True)]
+        return frozenset(code for font in fonts for code in font.getBestCmap() or ())
+    except (OSError, TTLibError):
+        return frozenset()

@@ -1,4 +1,4 @@
-"""Views of the residual stream: what it holds, layer by layer, and what a text would teach."""
+"""Views of the residual stream, layer by layer, and of what a text would teach."""
 
 import numpy
 
@@ -11,40 +11,39 @@ from pellucid.inspection.views.charts import bars, heat_map, lines, token_grid
 from pellucid.inspection.views.view import View, ViewRequest, ViewTable, chosen_layer
 
 __all__ = [
-    "effect_view",
+    "effective_rank_view",
     "gradients_view",
-    "identity_view",
-    "lens_view",
-    "rank_view",
+    "logit_attribution_view",
+    "logit_lens_view",
     "residual_view",
     "saturation_view",
+    "token_identity_view",
 ]
 
 
 def residual_view(request: ViewRequest) -> View:
-    """Make the view."""
+    """Draw the length of what each part adds to the decoder's residual stream."""
     layer = chosen_layer(request, len(request.look.stack("decoder").blocks))
-    given = decompose_residual(request.look, "decoder", layer + 1)
-    norms = LabelledArray(
-        "decoder.contributions.norm", numpy.linalg.norm(given.parts.values, axis=-1), given.parts.axes[:2], "length",
-        "length of what each part added",
-    )  # fmt: skip
+    found = decompose_residual(request.look, "decoder", layer + 1)
+    lengths = numpy.linalg.norm(found.parts.values, axis=-1)
+    axes, meaning = found.parts.axes[:2], "length of what each part adds"
+    norms = LabelledArray("decoder.residual_decomposition.norm", lengths, axes, "length", meaning)
     reading = (
-        f"What each part, up to layer {layer}, added to the decoder's stream at each token; they add up to it (off by "
-        f"{given.error:.1g})."
+        f"What each part up to layer {layer} adds to the decoder's residual stream at each token; the parts add up to "
+        f"it (error {found.error:.1g})."
     )
-    return View("", "", reading, (norms,), lambda: heat_map(norms))
+    return View(reading, (norms,), lambda: heat_map(norms))
 
 
-def effect_view(request: ViewRequest) -> View:
-    """Make the view."""
+def logit_attribution_view(request: ViewRequest) -> View:
+    """Draw the direct effect of each part on the logit of the next token."""
     effect = direct_logit_attribution(request.look)
-    reading = "What each part gives straight to the logit of the token that follows; a column sums to the logit."
-    return View("", "", reading, (effect,), lambda: heat_map(effect))
+    reading = "The direct effect of each part on the logit of the next token; each column sums to the logit."
+    return View(reading, (effect,), lambda: heat_map(effect))
 
 
-def lens_view(request: ViewRequest) -> View:
-    """Make the view."""
+def logit_lens_view(request: ViewRequest) -> View:
+    """Draw the prediction after each layer."""
     found = logit_lens(request.look)
     names = request.look.inspected.vocabulary.labels
     tokens = [[names[i] for i in row] for row in found.top.values[..., 0].tolist()]
@@ -53,42 +52,36 @@ def lens_view(request: ViewRequest) -> View:
         ["layer", *(token.display for token in request.look.target)],
         [[layer, *row] for layer, row in zip(reversed(best.labels("layer")), reversed(tokens), strict=True)],
     )
-    reading = "What would be written next if the stream were read out after each layer, through that layer's own norm."
-    return View(
-        "",
-        "",
-        reading,
-        (best, found.next_log_probs, found.entropy),
-        lambda: token_grid(tokens, best, upwards=True),
-        table,
-    )
+    reading = "The most probable next token if the model stopped after each layer, through that layer's own norm."
+    arrays = (best, found.next_log_probs, found.entropy)
+    return View(reading, arrays, lambda: token_grid(tokens, best, upwards=True), table)
 
 
-def identity_view(request: ViewRequest) -> View:
-    """Make the view."""
-    found = token_identity(request.look, "encoder" if request.look.source else "decoder")
-    reading = "How much of the word is left in its state: cosine with its own embedding, layer by layer."
-    return View("", "", reading, (found.cosine, found.rank), lambda: heat_map(found.cosine))
+def token_identity_view(request: ViewRequest) -> View:
+    """Draw how similar each state is to its token's embedding."""
+    found = token_identity(request.look)
+    reading = "How much of each token is left in its state: cosine with its own embedding, layer by layer."
+    return View(reading, (found.cosine, found.rank), lambda: heat_map(found.cosine))
 
 
-def rank_view(request: ViewRequest) -> View:
-    """Make the view."""
-    found = effective_rank(request.look, "encoder" if request.look.source else "decoder")
-    reading = "How many directions the states of this text use: exp of the entropy of their singular values."
-    return View("", "", reading, (found,), lambda: lines(found))
+def effective_rank_view(request: ViewRequest) -> View:
+    """Draw how many dimensions the states use."""
+    found = effective_rank(request.look)
+    reading = "How many dimensions the states of this text use: exp of the entropy of their singular values."
+    return View(reading, (found,), lambda: lines(found))
 
 
 def saturation_view(request: ViewRequest) -> View:
-    """Make the view."""
+    """Draw how saturated the softmaxes are."""
     found = saturation(request.look)
     greatest = found.at(figure="greatest")
-    reading = "The largest weight of a row, mean over heads and queries with a choice; at 1 no gradient passes."
-    return View("", "", reading, (found,), lambda: bars(greatest))
+    reading = "The largest weight of a row, mean over heads and queries; at 1 no gradient passes through the softmax."
+    return View(reading, (found,), lambda: bars(greatest))
 
 
 def gradients_view(request: ViewRequest) -> View:
-    """Make the view."""
+    """Draw the gradient of each layer."""
     found = gradients(request.look)
-    reading = f"Length of the gradient of this text's loss ({found.loss:.3f} nats a token), layer by layer."
-    arrays = (found.by_layer, found.norms, found.touched, found.rows)
-    return View("", "", reading, arrays, lambda: bars(found.by_layer))
+    reading = f"Norm of the gradient of this text's loss ({found.loss:.3f} nats per token), layer by layer."
+    arrays = (found.by_layer, found.norms, found.nonzero_rows, found.rows)
+    return View(reading, arrays, lambda: bars(found.by_layer))

@@ -1,4 +1,4 @@
-"""What a view is: numbers, a sentence on how to read them, and one chart."""
+"""A view: some numbers of a look, how to read them, and one chart."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pellucid.errors import UsageError, UserError
+from pellucid.generation.text_model import TextModel
+from pellucid.generation.translation_model import TranslationModel
 from pellucid.inspection.labelled_array import LabelledArray
-from pellucid.inspection.look import Look
+from pellucid.inspection.recorded_run import RecordedRun
 
 if TYPE_CHECKING:
     from pellucid.inspection.views.charts import Chart
@@ -20,23 +22,23 @@ class ViewRequest(NamedTuple):
 
     Attributes:
         look: at a text.
-        layer: which layer, from 0; the last if None.
-        head: which head, from 0.
-        model: what was looked into, for views that let it write: a Translator or a LanguageModel.
-        folder: of the model, for views over its training.
+        layer: from 0; the last if None.
+        head: from 0.
+        model: that was looked at, for views of what it writes.
+        folder: of the model, for views of its training.
         prefix: how the translation had to begin, for the view of the search.
     """
 
-    look: Look
+    look: RecordedRun
     layer: int | None = None
     head: int | None = None
-    model: Any = None
+    model: TranslationModel | TextModel | None = None
     folder: Path | None = None
     prefix: str = ""
 
 
 class ViewTable(NamedTuple):
-    """Rows for people, where numbers alone do not tell."""
+    """A view as rows, where numbers alone do not say enough."""
 
     headers: Sequence[str]
     rows: Sequence[Sequence[Any]]
@@ -44,108 +46,100 @@ class ViewTable(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Something to be seen.
+    """Some numbers of a look, ready to be drawn.
 
     Attributes:
-        name: as it is asked for.
-        title: of the picture.
-        reading: how to read it.
-        arrays: its numbers, the main one first.
-        chart: makes the picture.
-        table: the same in rows, if that says more.
+        reading: how to read the chart.
+        arrays: the numbers, the main ones first.
+        chart: draws the chart.
+        table: the same as rows, if that says more.
+        name: as it is requested.
+        title: of the chart.
     """
 
-    name: str
-    title: str
     reading: str
     arrays: tuple[LabelledArray, ...]
     chart: "Callable[[], Chart]"
     table: ViewTable | None = None
+    name: str = ""
+    title: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
-        table = (
-            None if self.table is None else {"headers": list(self.table.headers), "rows": [*map(list, self.table.rows)]}
-        )
-        return {
+        """Convert to JSON types."""
+        found: dict[str, Any] = {
             "view": self.name,
             "title": self.title,
             "reading": self.reading,
             "arrays": [array.as_dict() for array in self.arrays],
-            **({} if table is None else {"table": table}),
         }
+        if self.table is not None:
+            found["table"] = {"headers": list(self.table.headers), "rows": [list(row) for row in self.table.rows]}
+        return found
 
 
 class ViewType(NamedTuple):
-    """A view that can be asked for.
+    """A view that can be requested.
 
     Attributes:
-        title: what it shows, for a list.
-        what: the numbers that a look must hold for it.
-        make: makes it.
-        narrows: by which of `layer` and `head` it can be narrowed.
+        title: what it shows.
+        taps: names or patterns of the taps it needs.
+        build: builds it.
+        selectable: which of `layer` and `head` can be selected.
     """
 
     title: str
-    what: tuple[str, ...]
-    make: Callable[[ViewRequest], View]
+    taps: tuple[str, ...]
+    build: Callable[[ViewRequest], View]
     selectable: tuple[str, ...] = ()
 
     def reject_unsupported(self, name: str, layer: int | None, head: int | None) -> None:
-        """Make sure that the view, of this name, shows one layer or one head if one is asked for.
+        """Check that a layer or head is requested only where the view can select one.
 
         Raises:
-            UsageError: if it has none to choose from.
+            UsageError: if it cannot.
         """
         for which, number in (("layer", layer), ("head", head)):
             if number is not None and which not in self.selectable:
-                raise UsageError(f"the view {name} is not of one {which}", where=f"--{which}", hint="Leave it out.")
+                raise UsageError(f"the view {name} has no single {which}", where=f"--{which}", hint="Leave it out.")
 
     def without_unsupported(self, request: ViewRequest) -> ViewRequest:
-        """Drop the parts of the request that do not apply to the view."""
+        """Drop the layer or head of a request where the view cannot select one."""
         layer = request.layer if "layer" in self.selectable else None
         return request._replace(layer=layer, head=request.head if "head" in self.selectable else None)
 
 
 def chosen_layer(request: ViewRequest, count: int) -> int:
-    """Return the layer that is asked for, the last unless told."""
+    """Return the requested layer, or the last."""
     layer = count - 1 if request.layer is None else request.layer
     if not 0 <= layer < count:
-        raise UsageError(
-            f"there are {count} layers, counted from 0; got {layer}",
-            where="--layer",
-            hint=f"Pass a layer from 0 to {count - 1}.",
-        )
+        raise UsageError(f"there is no layer {layer}", where="--layer", hint=f"Use a number from 0 to {count - 1}.")
     return layer
 
 
 def chosen_head(request: ViewRequest, count: int) -> int:
-    """Return the head that is asked for, the first unless told."""
+    """Return the requested head, or the first."""
     head = request.head or 0
     if not 0 <= head < count:
-        raise UsageError(
-            f"there are {count} heads, counted from 0; got {head}",
-            where="--head",
-            hint=f"Pass a head from 0 to {count - 1}.",
-        )
+        raise UsageError(f"there is no head {head}", where="--head", hint=f"Use a number from 0 to {count - 1}.")
     return head
 
 
-def require_translator(request: ViewRequest) -> Any:
-    """Return the translator that the look is at; for views that let it write."""
+def require_translator(request: ViewRequest) -> TranslationModel:
+    """Return the translator that the look is at, for views of what it writes.
+
+    Raises:
+        UserError: if the look is at a language model, was edited, or comes without its model.
+    """
     if not request.look.source:
         raise UserError(
-            "this view is of a translator: a language model has nothing to translate",
-            where="--view",
-            hint="Choose another view: `pellucid look --list` lists them.",
+            "this view needs a translator, and this is a language model", where="--view", hint="Choose another view."
         )
     if request.look.edits:
+        raise UserError("this view shows what the unedited model writes", where="--view", hint="Leave the edits out.")
+    if not isinstance(request.model, TranslationModel):
         raise UserError(
-            "this view is of what the model writes without changes", where="--view", hint="Leave the changes out."
+            "this view needs the model, and a look has only its numbers",
+            where="--view",
+            hint="Use `pellucid look`, or in Python build_view(ViewRequest(look, model=model), NAME).chart().",
         )
-    if request.model is None:
-        raise UserError(
-            "this view lets the model write, and a look has only the numbers", where="--view",
-            hint="Use `pellucid look`, or in Python view_of(ViewRequest(look, model=model), NAME).",
-        )  # fmt: skip
     return request.model

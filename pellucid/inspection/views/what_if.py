@@ -1,35 +1,35 @@
-"""A view of what an edit did."""
+"""The view of what edits do."""
 
 from pellucid.inspection.effect import Effect
 from pellucid.inspection.labelled_array import Axis, LabelledArray
 from pellucid.inspection.views.charts import bars
 from pellucid.inspection.views.view import View, ViewTable
 
-__all__ = ["edit_view"]
+__all__ = ["effect_view"]
 
-_MOST_PARTS = 12
+_MOST_ARRAYS = 12
 
 
-def edit_view(effect: Effect) -> View:
-    """Return the change of each target token's log-probability, and which numbers of the run changed most."""
+def effect_view(effect: Effect) -> View:
+    """Draw the change of each next token's log-probability, and name the arrays that changed most."""
     log_probs = effect.log_probs
     difference = log_probs.at(figure="difference")
-    places = log_probs.axes[1].labels
-    # A token may stand twice: a bar each.
-    numbered = Axis("next_tokens", tuple(f"{i} {label}" for i, label in enumerate(places)))
-    bar = LabelledArray(
-        "what_if.difference", difference.values, (numbered,), "nats", "change of each target token's log-probability"
-    )
-    parts = effect.by_part()
-    most = parts[:_MOST_PARTS]
+    labels = log_probs.labels("next_tokens")
+    # A token may occur twice: each gets its own bar.
+    axis = Axis("next_tokens", tuple(f"{i} {label}" for i, label in enumerate(labels)))
+    meaning = "change of each next token's log-probability"
+    changes = LabelledArray("what_if.difference", difference.values, (axis,), "nats", meaning)
+    by_array = effect.by_array()
     table = ViewTable(
         ["token", "before", "after", "difference"],
-        [[label, *map(float, column)] for label, column in zip(places, log_probs.values.T, strict=True)],
+        [[label, *map(float, column)] for label, column in zip(labels, log_probs.values.T, strict=True)],
     )
-    by_name = dict(zip(most.labels("name"), most.values.tolist(), strict=True))
-    changed = ", ".join(f"{name} {value:.0%}" for name, value in by_name.items() if value > 0)
+    largest = by_array[:_MOST_ARRAYS]
+    changed = zip(largest.labels("name"), largest.values.tolist(), strict=True)
+    listed = ", ".join(f"{name} {change:.0%}" for name, change in changed if change > 0)
     reading = (
         f"{'; '.join(effect.after.edits)}: log-probability of the target {effect.change:+.3f} nats. "
-        f"Changed most, |after − before| / |before|: {changed or 'nothing'}."
+        f"Largest relative changes |after − before| / |before|: {listed or 'none'}."
     )
-    return View("what-if", "What the change does to each token", reading, (log_probs, parts), lambda: bars(bar), table)
+    arrays = (log_probs, by_array)
+    return View(reading, arrays, lambda: bars(changes), table, "what-if", "Effect of the edits on each token")
