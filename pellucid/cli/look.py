@@ -61,10 +61,10 @@ def look(
         _list_views(as_json)
         return
     if folder is None:
-        raise UsageError("no model given", where="pellucid look", hint='Write pellucid look FOLDER "text".')
+        raise UsageError("no model was given", where="pellucid look", hint='Write pellucid look FOLDER "text".')
     text = "\n".join(text_lines(text)) if text == "-" else text
     if not text:
-        raise UsageError("no text given", where="pellucid look", hint='Write pellucid look FOLDER "text".')
+        raise UsageError("no text was given", where="pellucid look", hint='Write pellucid look FOLDER "text".')
     kind = _model_kind(folder, target, prefix)
     if kind == "vectors":
         if what_if:

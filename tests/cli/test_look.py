@@ -30,7 +30,7 @@ def test_the_terminal_shows_where_it_looked(folder: Path, capsys: Captured) -> N
     assert lines[0].startswith("source")
     assert lines[0].endswith("⟨end⟩")
     assert any(line.lstrip().startswith("⟨end⟩") for line in lines)
-    assert "75, 50, 25 %" in lines[-1]
+    assert "75, 50, 25 and 0 %" in lines[-1]
     assert "column is a token of the source" in shown.err
 
 
@@ -97,7 +97,7 @@ def test_a_language_model_is_looked_into(tmp_path: Path, capsys: Captured) -> No
 
 
 def test_a_change_and_what_it_does(folder: Path, capsys: Captured) -> None:
-    edits = ["--what-if", "mask_token 1", "--what-if", "drop-head encoder.0.self_attention 2"]
+    edits = ["--what-if", "mask_token 1", "--what-if", "ablate-head encoder.0.self_attention 2"]
     assert main(["look", str(folder), TEXT, "--target", "The cat", *edits]) == 0
     shown = capsys.readouterr()
     lines = shown.out.splitlines()
@@ -151,11 +151,11 @@ def test_bytes_that_are_no_text_are_named(folder: Path) -> None:
 )  # fmt: skip
 def test_a_view_without_layers_or_heads_says_so(folder: Path, view: str, flag: str, capsys: Captured) -> None:
     assert main(["look", str(folder), TEXT, "--view", view, flag, "0"]) == 2
-    assert f"the view {view} is not of one {flag[2:]}" in capsys.readouterr().err
+    assert f"the view {view} has no single {flag[2:]}" in capsys.readouterr().err
     edit = ["--what-if", "mask_token 0"]
     assert main(["look", str(folder), TEXT, "--view", view, flag, "0", *edit]) == 2
     assert main(["look", str(folder), TEXT, flag, "0", *edit]) == 2
-    assert "is not of one" in capsys.readouterr().err
+    assert "has no single" in capsys.readouterr().err
 
 
 def test_a_page_of_all_views_has_the_layer_or_says_that_there_is_none(
@@ -164,7 +164,7 @@ def test_a_page_of_all_views_has_the_layer_or_says_that_there_is_none(
     for flag in ("--layer", "--head"):
         page = tmp_path / f"{flag[2:]}.html"
         assert main(["look", str(folder), TEXT, "--target", "The", flag, "9", "-o", str(page)]) == 2
-        assert "counted from 0; got 9" in capsys.readouterr().err
+        assert f"there is no {flag[2:]} 9" in capsys.readouterr().err
         assert not page.exists()
         assert main(["look", str(folder), TEXT, "--target", "The", flag, "0", "-o", str(page)]) == 0
         sections = page.read_text(encoding="utf-8").split("<script", 1)[0]
@@ -186,13 +186,13 @@ def test_residual_counts_layers_as_every_view_does(folder: Path, capsys: Capture
 
 def test_mistakes_are_said(folder: Path, tmp_path: Path, capsys: Captured) -> None:
     for arguments, code, said in (
-        (["--view", "lense"], 2, "Did you mean lens?"),
-        (["--view", "cross-attention", "--layer", "9"], 2, "counted from 0; got 9"),
-        (["--view", "cross-attention", "--head", "9"], 2, "counted from 0; got 9"),
-        (["--layer", "-1"], 2, "counted from 0; got -1"),
-        (["--head", "9"], 2, "counted from 0; got 9"),
+        (["--view", "logit-lense"], 2, "Did you mean logit-lens?"),
+        (["--view", "cross-attention", "--layer", "9"], 2, "there is no layer 9"),
+        (["--view", "cross-attention", "--head", "9"], 2, "there is no head 9"),
+        (["--layer", "-1"], 2, "there is no layer -1"),
+        (["--head", "9"], 2, "there is no head 9"),
         (["-o", str(tmp_path / "a.pdf")], 2, "ends in .html"),
-        (["--view", "training-dynamics"], 1, "holds no checkpoint"),
+        (["--view", "training-dynamics"], 1, "has no checkpoint"),
     ):
         assert main(["look", str(folder), TEXT, *arguments]) == code
         assert said in capsys.readouterr().err

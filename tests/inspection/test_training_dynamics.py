@@ -51,7 +51,7 @@ def test_averages_are_meant_unless_told(run: Path) -> None:
 
 
 def test_a_folder_without_checkpoints_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="holds no checkpoint"):
+    with pytest.raises(UserError, match="has no checkpoint"):
         look_across_checkpoints(save_translator(tmp_path, translator_of("rope")), TEXT)
 
 

@@ -112,7 +112,7 @@ def test_the_command_looks_at_words(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "cosines are those of similar()" in capsys.readouterr().out
     assert main(["look", folder, "dog 猫", "-o", str(tmp_path / "look.html")]) == 0
     for arguments, code, said in (
-        (["dog", "--layer", "1"], 2, "no layers"),
+        (["dog", "--layer", "1"], 2, "have no layer"),
         (["dog", "--what-if", "mask_token 1"], 2, "have no computation to change"),
         (["dog", "--target", "cat"], 2, "only translators"),
         (["dgo"], 1, "dgo"),
