@@ -15,7 +15,7 @@ __all__ = ["count_parameters"]
 
 def count_parameters(
     config: EncoderDecoderConfig | DecoderOnlyConfig, source_vocab_size: int, target_vocab_size: int = 0
-) -> float:
+) -> int | float:
     """Count the parameters of a model of any size; infinite if no tensor can have these sizes.
 
     The model is built on the meta device, which allocates nothing, with one block per stack; the others are its copies.
