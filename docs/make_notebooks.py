@@ -34,7 +34,7 @@ def run(path: Path) -> NotebookNode:
     notebook = nbformat.read(path, as_version=4)
     with tempfile.TemporaryDirectory() as folder:
         client = NotebookClient(notebook, timeout=600, resources={"metadata": {"path": folder}})
-        client.execute(env=dict(os.environ))
+        client.execute(env={**os.environ, "OMP_NUM_THREADS": "1"})  # the same numbers on any number of cores
     return notebook
 
 
