@@ -8,6 +8,7 @@ from cyclopts import Parameter
 from pydantic import ValidationError
 
 from pellucid.cli import console
+from pellucid.cli.config_flags import described_as_flags
 from pellucid.cli.flags import DEFAULT_FLAGS, Flags
 from pellucid.cli.pairs import PAIR_FILES_HELP
 from pellucid.corpus.config import DataConfig
@@ -26,6 +27,11 @@ _Files = Annotated[list[Path] | None, Parameter(negative="", consume_multiple=Tr
 _Switch = Annotated[bool, Parameter(negative="")]
 _DEFAULT_CONFIG = DataConfig()
 
+if TYPE_CHECKING:
+    _DataFlags = DataConfig
+else:
+    _DataFlags = described_as_flags(DataConfig)
+
 
 def doctor(
     *sources: Annotated[Path, Parameter(help=f"{PAIR_FILES_HELP} With --lm, text files.")],
@@ -40,7 +46,7 @@ def doctor(
     lm: _Switch = False,
     documents: Literal["auto", "blank-line", "line", "file"] = "auto",
     examples: int = 3,
-    config: Annotated[DataConfig, Parameter(name="*", negative="")] = _DEFAULT_CONFIG,
+    config: Annotated[_DataFlags, Parameter(name="*", negative="")] = _DEFAULT_CONFIG,
     flags: Flags = DEFAULT_FLAGS,
 ) -> int:
     """Check a text for problems, by file and line.

@@ -59,7 +59,7 @@ def generate(
     settings = sampling_settings(sampling) | {"samples": samples, "alternatives": alternatives}
     if stream and file is not None:
         raise UsageError(
-            "--stream and --file exclude each other",
+            "--stream cannot be combined with --file",
             where="pellucid generate",
             hint="Leave --stream out, or give one prompt as an argument.",
         )
@@ -98,7 +98,7 @@ def _prompt(prompts: tuple[str, ...], file: str | None) -> str:
         raise UsageError(f"expected one prompt, got {len(prompts)}", where="pellucid generate", hint=hint)
     if prompts and file is not None:
         raise UsageError(
-            "--file and a prompt exclude each other", where="pellucid generate", hint="Give only one of the two."
+            "--file cannot be combined with a prompt", where="pellucid generate", hint="Give only one of the two."
         )
     if prompts != ("-",):
         return prompts[0] if prompts else ""

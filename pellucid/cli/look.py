@@ -78,7 +78,7 @@ def look(
         return
     for name, is_given in (("--prefix", bool(prefix)), ("--check", check)):
         if is_given:
-            raise UsageError(f"--what-if and {name} exclude each other", where=name, hint="Leave one of them out.")
+            raise UsageError(f"--what-if cannot be combined with {name}", where=name, hint="Leave one of them out.")
     picture.check_for_edits()
     _look_at_edits(folder, text, {} if target is None else {"target": target}, what_if, picture, as_json, flags)
 
@@ -222,7 +222,7 @@ def _model_kind(folder: Path, target: str | None, prefix: str) -> str:
         flag = "--target" if target is not None else "--prefix"
         raise UsageError("only translators have a target", where=flag, hint="Leave it out.")
     if target is not None and prefix:
-        raise UsageError("--target and --prefix exclude each other", where="--prefix", hint="Leave one of them out.")
+        raise UsageError("--target cannot be combined with --prefix", where="--prefix", hint="Leave one of them out.")
     return kind
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from pellucid.cli import console
+from pellucid.cli.config_flags import help_sentence
 from pellucid.cli.flags import ModelFlags, Switch
 from pellucid.errors import UsageError
 from pellucid.training.config import TrainingConfig
@@ -21,8 +22,7 @@ Settings = Annotated[dict[str, str], Parameter(show=False)]
 
 def _described(field: str, more: str = "") -> Parameter:
     """Take the help of a flag from the description of the setting that it overrides."""
-    text = TrainingConfig.model_fields[field].description or ""
-    return Parameter(help=f"{text[:1].upper()}{text[1:]}{more}.")
+    return Parameter(help=help_sentence(TrainingConfig.model_fields[field].description, more))
 
 
 def recipe_help(kind: type[Recipe]) -> Parameter:

@@ -146,7 +146,9 @@ def _input(files: tuple[str, ...], text: str | None) -> str | None:
             hint="Translate one file at a time, or join them: `cat FILES | pellucid translate FOLDER`.",
         )
     if files and text is not None:
-        raise UsageError("--text and a file exclude each other", where=f"{files[0]} --text", hint="Give one of them.")
+        raise UsageError(
+            "--text cannot be combined with a file", where=f"{files[0]} --text", hint="Pass only one of them."
+        )
     return files[0] if files else None
 
 

@@ -28,8 +28,8 @@ class Hypothesis:
             last, if the hypothesis ended.
         score: sum of `token_log_probs` / length^α, where the length counts the end token.
         ended: False if it was cut at its maximum length.
-        coverage: attention that each source token received from all target tokens together, mean of the alignment
-            heads; empty unless the search was given some.
+        coverage: total attention that each source token received from the target tokens, averaged over
+            `alignment_heads`; empty if none were given.
     """
 
     ids: tuple[int, ...]
@@ -48,14 +48,14 @@ class BeamStep(NamedTuple):
     """The candidates of one step and the choice among them, for observers of the search.
 
     Attributes:
-        log_probs: of each open hypothesis before the step, −inf where there is none, [batch hypotheses].
+        log_probs: log-probability of each open hypothesis before the step; −inf for none, [batch hypotheses].
         continuations: log-probability of each with one of its most probable next tokens, [batch hypotheses n].
         tokens: these tokens, [batch hypotheses n].
-        parents: which hypothesis each kept one continues, [batch hypotheses].
-        kept: by which token, [batch hypotheses].
-        kept_log_probs: log-probability of what was kept, [batch hypotheses].
+        parents: index of the hypothesis that each new one extends, [batch hypotheses].
+        kept: token appended to it, [batch hypotheses].
+        kept_log_probs: log-probability of each new hypothesis, [batch hypotheses].
         ends: log-probability of each open hypothesis with its end token, [batch hypotheses].
-        ended: where that end was kept, [batch hypotheses].
+        ended: True where the ended hypothesis was kept, [batch hypotheses].
     """
 
     log_probs: Float[Tensor, "batch hypotheses"]
@@ -177,10 +177,11 @@ def beam_search(
         prefixes: ids that each translation must begin with; their log-probabilities count like any others.
         observer: called with every step, for the sentences that are not done.
         alignment_heads: (layer, head) of the heads whose attention becomes the `coverage` of the hypotheses.
-        new_decoder: creates what computes the logits.
+        new_decoder: creates the decoder that computes the logits.
 
     Source:
-        Wu et al. 2016, §7 for length normalisation, here by length^α; Huang et al. 2017 for stopping once it is exact.
+        Wu et al. 2016, §7 for length normalisation, here by length^α; Huang et al. 2017 for the optimal stopping
+        criterion.
     """
     source = pad_rows(sources, special_tokens.pad_id, model.target_embedding.weight.device)
     limit = model.config.position_limit
@@ -204,13 +205,13 @@ class _Beam:
     """The open hypotheses of all sentences that are not done, and those that have ended.
 
     Attributes:
-        sentences: which sentences these rows are, [batch].
-        ids: of each hypothesis so far, [batch hypotheses step].
-        token_log_probs: the log-probability of each of these, [batch hypotheses step].
+        sentences: index of each row's sentence, [batch].
+        ids: ids of each hypothesis so far, [batch hypotheses step].
+        token_log_probs: log-probability of each of these ids, [batch hypotheses step].
         log_probs: their sums; −inf marks a hypothesis that does not exist, [batch hypotheses].
-        best_scores: the scores of the best `n_best` ended ones, −inf where there is none yet, [batch n_best].
-        ended_counts: how many have ended, [batch].
-        done: sentences whose search is over, [batch].
+        best_scores: scores of the best `n_best` ended hypotheses, −inf where there is none yet, [batch n_best].
+        ended_counts: number of ended hypotheses, [batch].
+        done: True for sentences whose search is over, [batch].
         observer: called with every step.
     """
 
@@ -259,13 +260,13 @@ class _Beam:
         longest: Int[Tensor, " batch"],
         coverage: Float[Tensor, "batch hypotheses source"] | None,
     ) -> Int[Tensor, "batch hypotheses"]:
-        """Take one step; return which hypothesis each new one descends from.
+        """Take one step; return the index of the hypothesis that each new one extends.
 
         Args:
-            logits: of each next token, −inf for forbidden ones; the end token's are overwritten.
+            logits: logits of the next token, −inf for forbidden ones; those of the end token are overwritten.
             normalisers: logsumexp of the logits before anything was forbidden.
-            longest: most tokens of each sentence's translation without the end token.
-            coverage: of the hypotheses before the step.
+            longest: maximum length of each translation in tokens, without the end token.
+            coverage: coverage of the hypotheses before the step.
         """
         beam, step = self.config.beam, self.ids.shape[-1]
         ends = self.log_probs + logits[:, :, self.special_tokens.end_id] - normalisers[:, :, 0]
@@ -293,7 +294,7 @@ class _Beam:
         return parents
 
     def compact(self) -> Int[Tensor, " left"] | None:
-        """Drop the sentences that are done, once they are half of all; return which rows stay, None if all do."""
+        """Drop finished sentences once they are at least half of all; return the rows that stay, None if all do."""
         open_rows = (~self.done).nonzero().flatten()
         if 2 * len(open_rows) > len(self.done):
             return None

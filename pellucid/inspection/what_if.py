@@ -1,7 +1,7 @@
-"""What would the model do if: mask or replace a token, ablate a head, patch an activation, remove positions.
+"""Counterfactual runs: mask or replace a token, ablate a head, patch an activation, remove positional information.
 
-An edit is a tap that returns something else. Each run of an edited model comes with the unedited one, and with the
-difference in the output and in any recorded array.
+Edits use the same taps as recording: an edit is a function applied to a tap's tensor. Each edited run is returned
+together with the unedited one, and with the difference in the output and in any recorded array.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -33,8 +33,8 @@ class Change(NamedTuple):
 
     Attributes:
         name: full name of the tap.
-        edit: returns what replaces the tensor.
-        while_writing: the same while the model writes, when a position may not exist yet; `edit` unless given.
+        edit: function of the tap's name and tensor that returns the replacement.
+        while_writing: version used during generation, when a position may not exist yet; `edit` if None.
     """
 
     name: str
@@ -43,24 +43,23 @@ class Change(NamedTuple):
 
 
 Write = Callable[[Sequence[int], Mapping[str, Edit]], str]
-"""Given the ids that are read and the edits, returns what the model writes by greedy search."""
+"""Generates greedily, given the ids that the model reads and the edits of its taps; returns the text."""
 
 
 @dataclass(frozen=True, eq=False)
 class WhatIf:
-    """A run to be edited: every edit returns a new one, `run()` runs it.
+    """An edited run, built step by step: every edit returns a new `WhatIf`, and `run()` runs the model.
 
-    Positions of tokens count from 0, or from the end if negative; those of the target include ⟨start⟩, as in
-    `look.target`.
+    Token positions count from 0, or from the end if negative; target positions include ⟨start⟩, as in `look.target`.
 
     Attributes:
         inspected: the model.
         encoded: text and target of the unedited run; the edited run has the same target.
         read_source: encodes a text, for `edit_source`; None for a language model.
-        write: what the model writes.
+        write: generates text greedily, with or without edits.
         source, target: ids that the edited run reads.
         changes: edits of taps.
-        descriptions: of all edits.
+        descriptions: descriptions of all edits, for display.
     """
 
     inspected: InspectedModel
@@ -73,11 +72,11 @@ class WhatIf:
     descriptions: tuple[str, ...] = ()
 
     def mask_token(self, position: int, side: str = "") -> "WhatIf":
-        """Hide a token from attention: its own states reach no other position.
+        """Prevent all tokens, itself included, from attending to this one.
 
         Args:
-            position: of the token.
-            side: source or target; unless given, the source if there is one.
+            position: position of the token.
+            side: source or target; by default the source if there is one.
         """
         side, position = self._resolve(position, side)
 
@@ -89,8 +88,8 @@ class WhatIf:
         def mask_weights(name: str, weights: Tensor) -> Tensor:
             if position >= weights.shape[-1]:
                 return weights
-            # A row that may attend to nothing else must end up empty: with every score at its lowest, the softmax has
-            # spread the weight over the row, including what the mask forbids.
+            # If no other key is allowed, zero the whole row: all its scores are equal, so the softmax has spread the
+            # weight over masked keys.
             masked = weights[..., position : position + 1] > 0
             return _fill_column(weights, position, 0.0).masked_fill(masked, 0.0)
 
@@ -107,9 +106,9 @@ class WhatIf:
         """Replace a token by another.
 
         Args:
-            position: of the token.
+            position: position of the token.
             token: a text that is one token, a token as it is displayed (`▁cat`), or an id.
-            side: source or target; unless given, the source if there is one.
+            side: source or target; by default the source if there is one.
 
         Raises:
             UserError: if the text is not one token.
@@ -124,7 +123,9 @@ class WhatIf:
     def edit_source(self, text: str) -> "WhatIf":
         """Let the encoder read another text; the target stays the same."""
         if self.read_source is None:
-            raise UserError("a language model has no source", where="edit_source", hint="Look at the other text.")
+            raise UserError(
+                "a language model has no source", where="edit_source", hint="Call look on the other text instead."
+            )
         return replace(self, source=tuple(self.read_source(text)))._with([], f"read {text!r}")
 
     def ablate_head(self, attention: str, head: int) -> "WhatIf":
@@ -143,7 +144,7 @@ class WhatIf:
         at = self._tap_position(name, position)
 
         def to_zero(_: str, x: Tensor, strict: bool = True) -> Tensor:
-            if at is None or x.ndim < 2:  # a model that adds no positions has a single 0 for them
+            if at is None or x.ndim < 2:  # without positional encodings, their tap is a scalar 0
                 return torch.zeros_like(x)
             if not _exists(name, at, x.shape[-2], strict):
                 return x
@@ -154,13 +155,13 @@ class WhatIf:
     def patch(
         self, name: str, other: Look | LabelledArray, position: int | None = None, from_position: int | None = None
     ) -> "WhatIf":
-        """Patch an activation: replace it by that of another run, at all positions or at one.
+        """Replace an activation by that of another run (activation patching), at all positions or at one.
 
         Args:
             name: full name of the tap.
             other: a look at another text, or an array of it.
-            position: whose activation is replaced; all of them unless given, then both texts must have equal lengths.
-            from_position: position in the other text; the same unless given.
+            position: position to replace; by default all, which requires texts of equal length.
+            from_position: position in the other text to copy from; by default the same.
 
         Raises:
             UserError: if the shapes do not fit.
@@ -172,7 +173,7 @@ class WhatIf:
             )
         if from_position is not None and position is None:
             raise UserError(
-                "from_position needs position", where="patch", hint="Name the position that is replaced as well."
+                "from_position requires position", where="patch", hint="Pass the position to replace as well."
             )
         array = other if isinstance(other, LabelledArray) else other[name]
         values = torch.from_numpy(numpy.ascontiguousarray(array.values))
@@ -181,9 +182,9 @@ class WhatIf:
             count = values.shape[-2] if values.ndim > 1 else 0
             if not -count <= taken < count:
                 raise UserError(
-                    f"{name} of the other text has no position {taken}",
+                    f"position {taken} is out of range: {name} of the other text has {pluralize(count, 'position')}",
                     where="patch",
-                    hint=f"It has {pluralize(count, 'position')}, counted from 0.",
+                    hint="Positions count from 0, or from the end if negative.",
                 )
             values = values[..., taken : taken % count + 1, :]
 
@@ -193,13 +194,13 @@ class WhatIf:
             x = x.clone()
             into = x if at is None else x[..., at : at + 1, :]
             if strict and (into.shape[-values.ndim :] != values.shape or values.ndim < x.ndim - 1):
-                same_length = "Take a text of the same number of tokens."
+                same_length = "Use a text with the same number of tokens."
                 raise UserError(
-                    f"{name} is {list(into.shape[1:])} here and {list(values.shape)} in the other text",
+                    f"shapes differ: {name} is {list(into.shape[1:])} in this run, {list(values.shape)} in the other",
                     where="patch",
-                    hint=same_length if at is not None else "Name the position that is replaced, and from_position.",
+                    hint=same_length if at is not None else "Pass position and from_position.",
                 )
-            # While the model writes, the text may be longer or shorter than the other one.
+            # During generation, the text may be longer or shorter than the other one.
             shared = tuple(slice(min(a, b)) for a, b in zip(into.shape[-values.ndim :], values.shape, strict=True))
             into[shared if values.ndim == into.ndim else (slice(None), *shared)] = values[shared].to(x)
             return x
@@ -214,19 +215,19 @@ class WhatIf:
 
         Args:
             attention: full name, such as `encoder.0.self_attention`.
-            value: above 0.
-            head: one head; all of them unless given.
+            value: temperature, above 0.
+            head: a single head; by default all.
         """
         if not value > 0:
             raise UserError(
-                f"a temperature is above 0, got {value:g}",
+                f"the temperature must be above 0, got {value:g}",
                 where="temperature",
-                hint="Use ablate_head for no attention.",
+                hint="To switch a head off, use ablate_head.",
             )
         self._require_heads(attention, [] if head is None else [head])
 
         def divide(_: str, scores: Tensor) -> Tensor:
-            divided = (scores / value).clamp(min=_lowest(scores))  # a masked token stays masked
+            divided = (scores / value).clamp(min=_lowest(scores))  # keeps masked tokens at the lowest finite score
             if head is None:
                 return divided
             scores = scores.clone()
@@ -237,9 +238,10 @@ class WhatIf:
         return self._with([Change(f"{attention}.scores", divide)], f"temperature {value:g} in {attention}{of_head}")
 
     def remove_positions(self) -> "WhatIf":
-        """Remove all position information: no encodings, no rotation, no bias by distance.
+        """Remove all positional information: encodings, rotations, and ALiBi biases.
 
-        With rotary positions, the recorded queries and keys are those that the rotation turns into the projected ones.
+        With rotary positions, the recorded queries and keys are counter-rotated, so that the rotation restores the
+        projected values.
         """
         changes = [
             Change(stack.position_tap, lambda _, x: torch.zeros_like(x)) for stack in stacks(self.inspected.model)
@@ -250,11 +252,11 @@ class WhatIf:
         return self._with(changes, WITHOUT_POSITIONS)
 
     def run(self, what: Sequence[str] | None = None, *, write: bool = True) -> Effect:
-        """Run the model unedited and edited over the same target, and let both write.
+        """Run the model with and without the edits: over the same target, and generating freely.
 
         Args:
-            what: names or patterns of the taps to record; all of them unless given. Logits are always recorded.
-            write: whether the model also writes by greedy search, unedited and edited; a forward pass for every token.
+            what: names or patterns of the taps to record; by default all. Logits are always recorded.
+            write: whether to generate greedily with and without the edits as well (one forward pass per token).
         """
         names = None if what is None else [*what, "logits"]
         edits = _compose((change.name, change.edit) for change in self.changes)
@@ -296,28 +298,28 @@ class WhatIf:
         for head in heads:
             if not -count <= head < count:
                 raise UserError(
-                    f"{attention} has {pluralize(count, 'head')}, got {head}",
+                    f"{attention} has {pluralize(count, 'head')}, counted from 0; got {head}",
                     where=attention,
-                    hint="Heads count from 0, or from the end if negative.",
+                    hint=f"Pass a head from 0 to {count - 1}, or a negative one, counted from the end.",
                 )
 
     def _tap_position(self, name: str, position: int | None) -> int | None:
-        """Resolve a position of a tap; None for all positions."""
+        """Return a position as a non-negative index into the tap's tensor; None for all positions."""
         require_tap(self.inspected.model, name)
         return None if position is None else self._resolve(position, token_side(self.inspected.model, name))[1]
 
     def _resolve(self, position: int, side: str) -> tuple[str, int]:
-        """Resolve the side of a token, and its position from 0."""
+        """Return the side of a token, and its position as a non-negative index."""
         side = side or ("source" if self.source else "target")
         if side not in ("source", "target") or (side == "source" and not self.source):
             sides = "source or target" if self.source else "target"
-            raise UserError(f"there is no side {side}", where="side", hint=f"Name {sides}.")
+            raise UserError(f"unknown side {side}", where="side", hint=f"Pass {sides}.")
         count = len(self._ids(side))
         if not -count <= position < count:
             raise UserError(
                 f"the {side} has {pluralize(count, 'token')}, counted from 0; got {position}",
                 where=side,
-                hint=f"Name a position from 0 to {count - 1}, or a negative one from the end.",
+                hint=f"Pass a position from 0 to {count - 1}, or a negative one, counted from the end.",
             )
         return side, position % count
 
@@ -339,7 +341,7 @@ class WhatIf:
                 raise UserError(
                     f"id {token} is not in the vocabulary",
                     where="token",
-                    hint=f"Ids are from 0 to {tokenizer.vocab_size - 1}.",
+                    hint=f"Ids range from 0 to {tokenizer.vocab_size - 1}.",
                 )
             return token
         ids = tokenizer.encode(token)
@@ -352,12 +354,12 @@ class WhatIf:
         raise UserError(
             f"{token!r} is {pluralize(len(ids), 'token')}: {shown}",
             where="replace_token",
-            hint="Give a text that is one token, or change the whole text with edit_source.",
+            hint="Pass a text that is a single token, or replace the whole text with edit_source.",
         )
 
 
 def _compose(changes: Iterable[tuple[str, Edit]]) -> dict[str, Edit]:
-    """Combine the edits of each tap into one that applies them in order."""
+    """Combine the edits into one per tap, applied in order."""
     edits: dict[str, Edit] = {}
     for name, edit in changes:
         edits[name] = edit if name not in edits else partial(_apply_both, edits[name], edit)
@@ -369,7 +371,7 @@ def _apply_both(first: Edit, second: Edit, name: str, x: Tensor) -> Tensor:
 
 
 def _lowest(scores: Tensor) -> float:
-    """Return the lowest finite score that stays finite when the softmax converts it to float32."""
+    """Return the lowest finite score, also after conversion to float32 in the softmax."""
     return max(torch.finfo(scores.dtype).min, torch.finfo(torch.float32).min)
 
 
@@ -378,14 +380,14 @@ def _fill_column(x: Tensor, column: int, value: float) -> Tensor:
 
 
 def _exists(name: str, position: int, count: int, strict: bool) -> bool:
-    """Tell whether a position is among `count`.
+    """Return whether index `position` is below `count`.
 
     Raises:
-        UserError: if it must be and is not: a later edit has made the text shorter.
+        UserError: if it is out of range and `strict`: an edit applied later has shortened the text.
     """
     if strict and position >= count:
         raise UserError(
-            f"position {position} is to be edited, but {name} has {pluralize(count, 'position')}",
+            f"cannot edit position {position}: {name} has only {pluralize(count, 'position')}",
             where="what_if",
             hint="Edit the text first, then its tokens.",
         )
@@ -397,7 +399,7 @@ def _at_position(position: int | None) -> str:
 
 
 def _rotated_back(site: AttentionSite) -> Edit:
-    """Rotate by the opposite angles, which the rotation that follows undoes."""
+    """Counter-rotate, to cancel the rotary embedding applied afterwards."""
 
     def rotate_back(_: str, x: Tensor) -> Tensor:
         return site.module.positions.unrotate(x, torch.arange(x.shape[2], device=x.device))

@@ -22,7 +22,7 @@ ATTEND_TAPS = (
         "batch heads query key",
         "share",
     ),
-    TapInfo("head_output", "sum of the values, weighted", "batch heads query d_head"),
+    TapInfo("head_output", "weighted sum of the values", "batch heads query d_head"),
 )
 ATTENTION_TAPS = (
     TapInfo("key", "projected (and normalised), before rotation by position", "batch kv_heads key d_head"),
@@ -73,7 +73,8 @@ def attend(
     """Average values, weighting each by how well its key matches the query.
 
     softmax(Q Kᵀ / √d_head + bias) V; forbidden pairs get weight 0. A row with nothing allowed gives zeros, not NaN.
-    The softmax is computed in float32. With fewer key heads than query heads, each serves a group of adjacent queries.
+    The softmax is computed in float32. With fewer key heads than query heads, each key head serves a group of adjacent
+    query heads.
 
     Args:
         may_attend: True where a query may attend to a key.
@@ -110,7 +111,10 @@ def attend(
 def _attend_fused(
     query: Tensor, key: Tensor, value: Tensor, may_attend: Tensor, bias: Tensor | None, dropout: float
 ) -> Tensor:
-    """Compute the same with the fused kernel of the GPU; rows with nothing allowed attend to all, then become zeros."""
+    """Compute the result of `attend` with the GPU's fused kernel.
+
+    Rows with nothing allowed attend to everything, and are then set to zero.
+    """
     any_allowed = may_attend.any(-1, keepdim=True)
     allowed = may_attend | ~any_allowed
     lowest = torch.finfo(query.dtype).min
@@ -123,7 +127,7 @@ class Attention(nn.Module):
 
     Args:
         d_model: width of the residual stream.
-        heads: their number and width, with or without bias and norm.
+        heads: configuration of the heads.
         bias: whether the output projection has a bias.
         dropout: probability of dropping an attention weight in training.
         positions: rotates queries and keys, or biases their scores.
@@ -163,14 +167,14 @@ class Attention(nn.Module):
         positions: Int[Tensor, "*batch query"],
         tap: Tap = keep,
     ) -> Float[Tensor, "batch query d_model"]:
-        """Compute what is added to the residual stream of the queries.
+        """Compute the output that is added to the residual stream of the queries.
 
         Args:
-            states: that are projected to queries.
-            key_value: what the queries attend to.
+            states: states to project to queries.
+            key_value: keys and values to attend to.
             may_attend: True where a query may attend to a key.
-            positions: of the queries.
-            tap: records or changes numbers.
+            positions: positions of the queries.
+            tap: records or edits intermediate tensors.
         """
         query = tap("query", self.query_norm(self._split(self.query(states), self.n_heads)))
         query, key, value = self.positions.rotate(query, positions), key_value.key, key_value.value

@@ -1,4 +1,4 @@
-"""Transformer blocks: sublayers around a residual stream."""
+"""Transformer blocks: sublayers with residual connections."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -29,8 +29,8 @@ Sublayer: TypeAlias = Callable[[Tensor], Tensor]
 def cast_for_matmul(x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
     """Cast `x` to the dtype of matrix products under autocast.
 
-    The residual stream stays in float32. What a sublayer reads of it is cast once here instead of once in each
-    projection that reads it (4 % of a training step in bfloat16 on the CPU).
+    The residual stream stays in float32. The input of a sublayer is cast once here rather than in each of its
+    projections (saves 4 % of a training step in bfloat16 on the CPU).
     """
     device = x.device.type
     return x.to(torch.get_autocast_dtype(device)) if torch.is_autocast_enabled(device) else x
@@ -70,7 +70,7 @@ class PreNorm(nn.Module):
         self.dropout = _dropout(dropout)
 
     def forward(self, x: Float[Tensor, "batch seq d_model"], sublayer: Sublayer) -> Float[Tensor, "batch seq d_model"]:
-        """Add what the sublayer computes from the normalised stream."""
+        """Add the output of the sublayer for the normalised stream."""
         return x + self.dropout(sublayer(cast_for_matmul(self.norm(x))))
 
 
@@ -90,7 +90,7 @@ class PostNorm(nn.Module):
         self.dropout = _dropout(dropout)
 
     def forward(self, x: Float[Tensor, "batch seq d_model"], sublayer: Sublayer) -> Float[Tensor, "batch seq d_model"]:
-        """Normalise the sum of the stream and what the sublayer computes from it."""
+        """Normalise the sum of the stream and the sublayer's output."""
         return self.norm(x + self.dropout(sublayer(cast_for_matmul(x))))
 
 
@@ -104,7 +104,7 @@ def no_cache(key_value: KeyValue) -> KeyValue:
 
 
 class SelfAttentionBlock(nn.Module):
-    """Self-attention, then feed-forward, each around the residual stream: of an encoder or a decoder-only model.
+    """Block of an encoder or a decoder-only model: self-attention, then feed-forward, with residual connections.
 
     Taps: `SELF_ATTENTION_BLOCK_TAPS`.
     """
@@ -128,7 +128,7 @@ class SelfAttentionBlock(nn.Module):
             x: the stream before it.
             may_attend: True where a token may attend to another.
             positions: of the tokens.
-            tap: records or changes numbers.
+            tap: records or edits intermediate tensors.
             append: appends the new keys and values to a cache and returns all of them.
         """
 
@@ -142,7 +142,7 @@ class SelfAttentionBlock(nn.Module):
 
 
 class DecoderBlock(nn.Module):
-    """Self-attention, cross-attention, feed-forward, each around the residual stream.
+    """Block of a decoder: self-attention, cross-attention, then feed-forward, with residual connections.
 
     Taps: `DECODER_BLOCK_TAPS`.
     """
@@ -177,7 +177,7 @@ class DecoderBlock(nn.Module):
             positions: of the target tokens.
             source: this block's keys and values of the encoder's states.
             may_attend_source: True where a source token may be attended to.
-            tap: records or changes numbers.
+            tap: records or edits intermediate tensors.
             append: appends the new keys and values to a cache and returns all of them.
         """
 

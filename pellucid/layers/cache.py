@@ -1,12 +1,13 @@
 """Key–value caches: the keys and values of earlier tokens, kept so that they are computed once.
 
-`BeamCache` serves a translator: all hypotheses of a sentence share it without copying. They stand side by side on the
-query axis, and what each computes at a step is written once, into its slot; afterwards a hypothesis is defined by the
-slots it may attend to, its ancestry. Re-ordering a beam re-orders rows of that small mask, never keys or values.
+`BeamCache` serves a translator: all hypotheses of a sentence share it without copying. They lie side by side on the
+query axis, and the key and value that each computes at a step are written once, into its slot. A hypothesis is then
+defined by the slots it may attend to: its own and its ancestors'. Reordering a beam reorders the rows of that small
+mask, never keys or values.
 
 `SequenceCache` serves a language model. Sequences of unequal length are aligned at their ends: a shorter one is padded
-at its beginning, where nobody may attend, and its positions are counted from its own first token. So each sequence
-gives the same result as it does alone.
+at its beginning, which no token may attend to, and its positions are counted from its own first token. So each
+sequence gives the same result as on its own.
 """
 
 from typing import NamedTuple
@@ -19,7 +20,7 @@ from pellucid.layers.attention import KeyValue
 
 __all__ = ["BeamCache", "NewTokens", "SequenceCache"]
 
-_STEPS = 32  # of a beam, for which room is reserved at first
+_STEPS = 32  # initial capacity of a beam's cache, in steps
 
 
 class _Buffers:
@@ -30,7 +31,7 @@ class _Buffers:
         self._pairs: list[tuple[Tensor, Tensor] | None] = [None] * blocks
 
     def append(self, block: int, new: KeyValue, length: int) -> tuple[Tensor, Tensor]:
-        """Store new keys and values in the last slots of `length`; return those of all slots."""
+        """Store new keys and values so that they end at slot `length`; return those of all slots up to there."""
         start = length - new.key.shape[2]
         pair = self._pairs[block]
         if pair is None or pair[0].shape[2] < length:
@@ -70,7 +71,7 @@ class BeamCache:
     Args:
         source: per block, keys and values of the encoder's states, [batch kv_heads source d_head].
         may_attend_source: True where a source token may be attended to, [batch 1 1 source].
-        hypotheses: how many stand side by side for each sentence.
+        hypotheses: number of hypotheses of each sentence.
 
     Attributes:
         step: number of stored steps.
@@ -128,12 +129,12 @@ class BeamCache:
 
 
 class NewTokens(NamedTuple):
-    """The positions of the next tokens, and what they may attend to.
+    """The positions of the next tokens, and their attention mask.
 
     Attributes:
-        positions: of each, in its own sequence; 0 for padding.
+        positions: position of each token in its own sequence; 0 for padding.
         may_attend: True where a new token may attend to a stored one or to a new one.
-        end: the furthest position plus one.
+        end: the largest position plus one.
     """
 
     positions: Int[Tensor, "*batch seq"]
@@ -146,8 +147,8 @@ class SequenceCache:
 
     Args:
         n_layers: blocks of the model.
-        room: tokens per sequence for which room is reserved at first; it grows as needed.
-        padding: how many of a row's first tokens are padding, [batch]; None if none are in any.
+        room: initial capacity in tokens per sequence; it grows as needed.
+        padding: number of padding tokens at the start of each row, [batch]; None if no row is padded.
 
     Attributes:
         length: stored tokens, padding included; the same for all rows.

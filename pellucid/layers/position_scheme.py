@@ -1,11 +1,11 @@
-"""The position schemes by name, and what they demand of a model's sizes. Loads without PyTorch, for the settings."""
+"""The position schemes by name, and their constraints on a model's sizes. Loads without PyTorch, for the settings."""
 
 from typing import Literal, TypeAlias, assert_never
 
 __all__ = ["PositionScheme", "check_position_sizes", "position_limit"]
 
 PositionScheme: TypeAlias = Literal["sinusoidal", "learned", "rope", "alibi", "none"]
-"""How self-attention is told where tokens stand; `positions.py` has the modules."""
+"""How self-attention learns the positions of tokens; `positions.py` has the modules."""
 
 
 def check_position_sizes(scheme: PositionScheme, d_model: int, d_head: int) -> None:
@@ -35,7 +35,7 @@ def position_limit(scheme: PositionScheme, max_positions: int) -> int | None:
 
     Args:
         scheme: by name.
-        max_positions: how many are learned, if they are.
+        max_positions: size of the table of learned positions.
     """
     match scheme:
         case "learned":

@@ -1,8 +1,8 @@
-"""Position schemes: how a model is told where tokens stand.
+"""Position schemes: how a model learns the positions of tokens.
 
 A scheme acts in two places. A `PositionEncoding` is added to the embeddings; `AttentionPositions` rotate queries and
 keys, or add a bias to their scores. Most schemes use one of the two. `build_position_encoding` and
-`build_attention_positions` choose them by the scheme's name; what a scheme shows of itself is its `table`.
+`build_attention_positions` choose them by the scheme's name; `table` returns a scheme's values for display.
 """
 
 from typing import NamedTuple, assert_never
@@ -32,13 +32,13 @@ _TABLE_SIZE = 256  # positions for which cosines and sines are computed in advan
 
 
 class PositionTable(NamedTuple):
-    """The numbers by which a scheme tells positions apart, for people to look at.
+    """The values by which a scheme tells positions apart, for display.
 
     Attributes:
         name: such as `rotary_angles`.
         axes: names of the axes, such as `position` and `pair`.
         unit: of the values, such as `radians`.
-        meaning: of a value, in words.
+        meaning: meaning of a value, in words.
         caption: a sentence about the scheme.
         values: float64.
     """
@@ -52,7 +52,7 @@ class PositionTable(NamedTuple):
 
 
 def sinusoids(positions: Int[Tensor, " seq"], d_model: int) -> Float[Tensor, "seq d_model"]:
-    """Compute the sinusoidal encodings of some positions in float64.
+    """Compute the sinusoidal encodings of the given positions in float64.
 
     PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos(pos / 10000^(2i/d_model)).
 
@@ -67,7 +67,8 @@ def sinusoids(positions: Int[Tensor, " seq"], d_model: int) -> Float[Tensor, "se
 class PositionEncoding(nn.Module):
     """Adds nothing to the embeddings; subclasses add a vector for each position.
 
-    The furthest position is passed as `count`: reading it from the positions would wait for the device they are on.
+    `count`, an upper bound of the positions, is passed in, because reading it from the tensor would synchronise with
+    the device.
     """
 
     kind = "none"
@@ -77,7 +78,7 @@ class PositionEncoding(nn.Module):
         return torch.zeros((), device=positions.device)
 
     def init_weights(self, random: torch.Generator) -> None:
-        """Draw the initial weights, if the scheme has any."""
+        """Initialise the weights at random, if the scheme has any."""
 
     def table(self, count: int) -> PositionTable | None:
         """Return the encodings of the first `count` positions; None if there are none."""
@@ -132,7 +133,7 @@ class LearnedEncoding(PositionEncoding):
         return self.weight[positions]
 
     def init_weights(self, random: torch.Generator) -> None:
-        """Draw the vectors with standard deviation 0.02, as in BERT and GPT-2."""
+        """Initialise the vectors with standard deviation 0.02, as in BERT and GPT-2."""
         nn.init.normal_(self.weight, std=0.02, generator=random)
 
     def table(self, count: int) -> PositionTable:
@@ -157,7 +158,7 @@ class AttentionPositions(nn.Module):
     def rotate(
         self, x: Float[Tensor, "batch heads seq d_head"], positions: Int[Tensor, "*batch seq"]
     ) -> Float[Tensor, "batch heads seq d_head"]:
-        """Rotate queries or keys by their positions, the same for the whole batch or each sequence's own."""
+        """Rotate queries or keys by their positions, which are shared by the batch or given per sequence."""
         return x
 
     def unrotate(
@@ -169,14 +170,14 @@ class AttentionPositions(nn.Module):
     def score_bias(
         self, query_positions: Int[Tensor, "*batch query"], key_positions: Int[Tensor, "*batch key"]
     ) -> Float[Tensor, "*batch heads query key"] | None:
-        """Compute what each head adds to its scores, for the whole batch or for each sequence; None for nothing."""
+        """Compute the bias of each head's scores, shared by the batch or per sequence; None if there is none."""
         return None
 
     def init_weights(self, random: torch.Generator) -> None:
-        """Draw the initial weights, if the scheme has any."""
+        """Initialise the weights at random, if the scheme has any."""
 
     def table(self, count: int) -> PositionTable | None:
-        """Return the scheme's numbers for the first `count` positions; None if it has none."""
+        """Return the scheme's values for the first `count` positions; None if it has none."""
         return None
 
 
@@ -243,11 +244,12 @@ class Rotary(AttentionPositions):
 class AlibiBias(AttentionPositions):
     """Attention with linear biases: head h adds −slope_h · |query position − key position| to its scores.
 
-    Slopes are 2^(−8(h+1)/n_heads). Under a causal mask only keys before the query count, which leaves the usual
-    one-sided slope; without a mask, the penalty is the same on both sides.
+    Slopes are 2^(−8(h+1)/n_heads). Under a causal mask only keys up to the query count, which gives the usual
+    one-sided penalty; without a mask, the penalty is the same on both sides.
 
     Source:
-        Press et al. 2022 (ALiBi), §3; its geometric slopes for a power of two of heads, here for any number.
+        Press et al. 2022 (ALiBi), §3. Differs from source: the paper's slopes for a power of two of heads are used here
+        for any number of heads.
     """
 
     kind = "alibi"
@@ -272,7 +274,7 @@ class AlibiBias(AttentionPositions):
 
 
 def build_position_encoding(scheme: PositionScheme, d_model: int, max_positions: int) -> PositionEncoding:
-    """Build what a scheme adds to the embeddings."""
+    """Build the module whose output a scheme adds to the embeddings."""
     match scheme:
         case "sinusoidal":
             return SinusoidalEncoding(d_model)
@@ -287,12 +289,12 @@ def build_position_encoding(scheme: PositionScheme, d_model: int, max_positions:
 def build_attention_positions(
     scheme: PositionScheme, n_heads: int, frequencies: Float[Tensor, " pairs"]
 ) -> AttentionPositions:
-    """Build what a scheme does in attention.
+    """Build the module by which a scheme acts in attention.
 
     Args:
-        scheme: by name.
-        n_heads: of queries.
-        frequencies: of rotary positions.
+        scheme: name of the scheme.
+        n_heads: number of query heads.
+        frequencies: frequencies of rotary positions.
     """
     match scheme:
         case "rope":

@@ -32,9 +32,9 @@ def scaled_frequencies(
 ) -> Float[Tensor, " pairs"]:
     """Scale frequencies for a context longer than the model was first trained with.
 
-    With n rotations within the original context: n > high_frequency is left unchanged, n < low_frequency is divided by
-    `factor`; in between, the share (n − low_frequency) / (high_frequency − low_frequency) is left unchanged and the
-    rest is divided.
+    Let n be a pair's number of rotations within the original context. Its frequency is unchanged if n > high_frequency,
+    and divided by `factor` if n < low_frequency. In between it is interpolated: unchanged with weight
+    (n − low_frequency) / (high_frequency − low_frequency), divided with the rest.
 
     Source:
         Llama 3 (Grattafiori et al. 2024); the formula is that of its published code.

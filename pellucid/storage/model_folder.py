@@ -151,7 +151,7 @@ def check_output(folder: str | Path, resume: bool, overwrite: bool) -> None:
     folder = Path(folder)
     if resume and overwrite:
         raise UsageError(
-            "--resume and --overwrite exclude each other",
+            "--resume cannot be combined with --overwrite",
             where="--resume --overwrite",
             hint="Use --resume to continue the run, or --overwrite to start again.",
         )

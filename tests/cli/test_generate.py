@@ -127,8 +127,8 @@ def test_a_prompt_comes_through_a_pipe_lines_and_all(folder: Path, capsys: Captu
     ("flags", "code", "words"),
     [
         (["a", "b"], 2, "expected one prompt, got 2"),
-        (["a", "--file", "x"], 2, "exclude each other"),
-        (["--file", "x", "--stream"], 2, "exclude each other"),
+        (["a", "--file", "x"], 2, "cannot be combined"),
+        (["--file", "x", "--stream"], 2, "cannot be combined"),
         (["a", "--temperture", "1"], 2, "unknown option --temperture"),
         (["a", "--temperature", "-1"], 1, "temperature"),
         (["a", "--top-p", "1.5"], 1, "top_p"),

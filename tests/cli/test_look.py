@@ -198,8 +198,8 @@ def test_mistakes_are_said(folder: Path, tmp_path: Path, capsys: Captured) -> No
         assert said in capsys.readouterr().err
     for arguments, said in (
         (["--what-if", "mask 1"], "Did you mean mask_token?"),
-        (["--what-if", "mask_token 1", "--check"], "exclude each other"),
-        (["--target", "The", "--prefix", "The"], "--target and --prefix exclude each other"),
+        (["--what-if", "mask_token 1", "--check"], "cannot be combined"),
+        (["--target", "The", "--prefix", "The"], "--target cannot be combined with --prefix"),
     ):
         assert main(["look", str(folder), TEXT, *arguments]) == 2
         assert said in capsys.readouterr().err

@@ -97,7 +97,7 @@ def test_a_text_may_begin_with_a_hyphen(folder: Path, capsys: pytest.CaptureFixt
     ("flags", "code", "words"),
     [
         (["nofile.txt"], 1, "no such file"),
-        (["--text", "a", "file"], 2, "exclude each other"),
+        (["--text", "a", "file"], 2, "cannot be combined"),
         (["--text", "a", "--precision", "int8"], 2, "int8"),
         (["--text", "a", "--beam", "2", "--n-best", "3"], 1, "n_best 3 needs a beam"),
         (["--beem", "3"], 2, "unknown option --beem"),

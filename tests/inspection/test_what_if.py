@@ -80,7 +80,7 @@ def test_one_state_is_patched_at_its_place_alone(translator: Translator) -> None
     assert numpy.array_equal(effect.after[name].values[3], other[name].values[1])
     changed = numpy.abs(effect[name].values).sum(-1) > 0
     assert changed.tolist() == [i == 3 for i in range(len(changed))]
-    with pytest.raises(UserError, match="has no position 99"):
+    with pytest.raises(UserError, match="position 99 is out of range"):
         translator.what_if(TEXT).patch(name, other, position=3, from_position=99)
 
 

@@ -37,7 +37,7 @@ def test_a_place_that_a_later_edit_took_away_is_said(translator: Translator, ver
         "zero": lambda: run.zero("encoder.output", place),
         "patch": lambda: run.patch("encoder.output", translator.look(TEXT, target=TARGET), place, 0),
     }[verb]()
-    with pytest.raises(UserError, match=f"position {place} is to be edited"):
+    with pytest.raises(UserError, match=f"cannot edit position {place}"):
         changed.edit_source("3").run()
 
 
@@ -68,9 +68,9 @@ def test_numbers_of_a_text_are_carried_over_while_the_model_writes_on(name: str,
 def test_rows_of_another_length_are_refused(translator: Translator) -> None:
     other = translator.look(TEXT + " " + TEXT, target=TARGET)
     run = translator.what_if(TEXT, target=TARGET)
-    with pytest.raises(UserError, match=r"cross_attention.scores is \[4, 1, \d+\] here and \[4, 1, \d+\] in the other"):
+    with pytest.raises(UserError, match=r"scores is \[4, 1, \d+\] in this run, \[4, 1, \d+\] in the other"):
         run.patch("decoder.0.cross_attention.scores", other, 1).run()
-    with pytest.raises(UserError, match=r"encoder.output is \[\d+, 16\] here and \[\d+, 16\] in the other"):
+    with pytest.raises(UserError, match=r"encoder.output is \[\d+, 16\] in this run, \[\d+, 16\] in the other"):
         run.patch("encoder.output", other).run()
     with pytest.raises(UserError, match="in the other text"):
         run.patch("encoder.output", other["decoder.0.cross_attention.query"], 1).run()

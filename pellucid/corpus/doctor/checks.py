@@ -45,7 +45,8 @@ _TABLE = (
         "shift",
         "error",
         "from some line on, one side seems to run ahead of the other, judging by lengths, numbers, names and "
-        "punctuation; spans of at most 60 pairs that recover, 2 % of all pairs in total, are only left out",
+        "punctuation; short shifts (at most 60 pairs, and 2 % of all pairs in total) are not errors: their pairs are "
+        "left out",
         _REALIGNS,
         "Check the line and fix the file, let --fix realign the lines, or use --skip shift if the text is right.",
     ),
@@ -94,7 +95,7 @@ _TABLE = (
     Check(
         "blank",
         "drop",
-        "one or both sides are empty; the whole pair is left out, so nothing shifts",
+        "one or both sides are empty; the whole pair is left out, so the other lines stay aligned",
         _DROPS,
         "Fill in the missing side, or do nothing: the pair is left out.",
     ),
@@ -108,7 +109,8 @@ _TABLE = (
     Check(
         "length-ratio",
         "drop",
-        "a side is more than max_ratio times as long as expected from its partner and the ratio of the whole text",
+        "a side is more than max_ratio times as long as expected from its partner's length and the average length "
+        "ratio of the text",
         _DROPS,
         "Check whether the two belong together; --keep length-ratio keeps them.",
     ),
@@ -131,7 +133,7 @@ _TABLE = (
         "drop",
         "the pair or its source is also in the files given with --valid or --test",
         _DROPS,
-        "Nothing to do: the pair is left out of training, which would inflate the scores.",
+        "Nothing to do: the pair is left out, since training on it would inflate the scores.",
     ),
     Check(
         "bom",
