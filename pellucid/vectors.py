@@ -233,7 +233,7 @@ class WordVectors(KeyedVectors):
         Args:
             text: as in `train`.
             words: words whose neighbours are of interest.
-            runs: number of trainings.
+            runs: number of training runs.
             n: number of neighbours.
             measures: scores of interest by name, each a function of vectors.
             settings: as in `train`, and `documents`, `confidence`, `threads`, `on_run`: see

@@ -22,7 +22,7 @@ class Setup:
 
     Attributes:
         seeds: number of repetitions, each with its own seed.
-        steps: updates of each training; 0 if nothing is trained.
+        steps: updates of each training run; 0 if nothing is trained.
         size: amount of data, in the unit that the claim's `measured` names; 0 if there is nothing to choose.
         skip: seeds to pass over, because a rule was changed after they had been seen.
         seed: the first seed.

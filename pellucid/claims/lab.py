@@ -93,7 +93,7 @@ def run_claim(claim: Claim, *, quick: bool = False, seed: int = FIRST_SEED, data
 
     Args:
         claim: the claim.
-        quick: whether to shorten trainings.
+        quick: whether to use shorter training runs.
         seed: the first of its seeds.
         data: folder with the user's own files.
 

@@ -90,7 +90,7 @@ def _first_stack(look: RecordedRun) -> str:
 
 
 def _effective_rank(x: Tensor) -> float:
-    if not bool(x.isfinite().all()):  # weights of a training that diverged
+    if not bool(x.isfinite().all()):  # weights of a run that diverged
         return float("nan")
     singular = torch.linalg.svdvals(x)
     shares = singular[singular > 0] / singular.sum()

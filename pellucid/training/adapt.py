@@ -1,4 +1,4 @@
-"""How much a run will see, and how settings chosen by that are put into its recipe."""
+"""Estimate how many tokens a run will process, and apply settings chosen from that estimate."""
 
 import time
 from collections.abc import Mapping
@@ -11,14 +11,14 @@ from pellucid.training.recipe import AnyRecipe
 
 __all__ = ["apply_choices", "estimate_tokens", "measure_matmul_rate", "rounded"]
 
-# Time per target token, as the number of operations that a large matrix product performs in it. Measured with the
-# default recipe: 54 M at the first width on one core, 73 M on two, 89 M at the last width on two. Not measured on CUDA,
+# Cost of one target token: the FLOPs that a large matrix product performs in the same time. Measured with the default
+# recipe: 54 M at width 192 on one core, 73 M on two cores, and 89 M at width 256 on two cores. Not measured on CUDA,
 # where small batches are far less efficient.
 FLOP_PER_TOKEN = 70e6
 
 
 def estimate_tokens(training: TrainingConfig, seconds_gone: float, device: torch.device) -> float:
-    """Estimate how many target tokens a run will see, from its steps, or its minutes and the speed of this machine."""
+    """Estimate the target tokens that a run will process: by its steps, or by its minutes and this machine's speed."""
     by_steps = training.steps * training.batch_tokens if training.steps else float("inf")
     if training.minutes is None:
         return by_steps
@@ -47,10 +47,10 @@ def apply_choices(
     Args:
         model: chosen fields of `model.*`.
         training: chosen fields of `training.*`.
-        amount: what the run will see, for the user.
+        amount: description of the expected amount of training, for the log.
 
     Returns:
-        The recipe, with nothing left open, and a line about the choices; empty if there are none.
+        The recipe with the choices, marked as adapted, and a line about the choices; empty if there are none.
     """
     adapted = recipe.model_copy(
         update={

@@ -1,4 +1,7 @@
-"""Width, batches and regularisation of a translator by how much its run will see, where nobody has decided them."""
+"""Choose a translator's width, batch size and regularisation from the expected number of training tokens.
+
+Settings that the user has set stay as they are.
+"""
 
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
@@ -10,7 +13,7 @@ __all__ = ["REGULARISATION_BY_EPOCHS", "SIZES_BY_TOKENS", "Sizes", "adapt_transl
 
 
 class Sizes(NamedTuple):
-    """Sizes of a model (`model.*`), with the batches and the learning rate of its training (`training.*`)."""
+    """Sizes of a model (`model.*`), with its batch size and learning rate (`training.*`)."""
 
     model: dict[str, int]
     training: dict[str, float]
@@ -20,14 +23,14 @@ SIZES_BY_TOKENS: tuple[tuple[float, Sizes], ...] = (
     (4e6, Sizes({"d_model": 192, "n_heads": 3, "d_ff": 512}, {"batch_tokens": 896, "learning_rate": 3e-3})),
     (float("inf"), Sizes({"d_model": 256, "n_heads": 4, "d_ff": 704}, {"batch_tokens": 1792, "learning_rate": 2e-3})),
 )
-"""Sizes for runs that see fewer target tokens than this: short runs learn more from more and smaller updates."""
+"""Sizes for runs of fewer target tokens than this: short runs learn more from more updates with smaller batches."""
 
 REGULARISATION_BY_EPOCHS: tuple[tuple[float, float, float], ...] = (
     (3.0, 0.0, 0.0),
     (6.0, 0.1, 0.1),
     (float("inf"), 0.2, 0.1),
 )
-"""Dropout and label smoothing for runs of fewer epochs than this: only repetition overfits."""
+"""Dropout and label smoothing for runs of fewer epochs than this: models overfit only to repeated text."""
 
 
 def adapt_translator(
@@ -36,9 +39,9 @@ def adapt_translator(
     """Choose the settings that are still open.
 
     Args:
-        recipe: what applies so far.
-        decided: settings by `section.field` that are not open.
-        tokens: target tokens that the run will see.
+        recipe: the recipe before adaptation.
+        decided: settings by `section.field` that must not change.
+        tokens: expected number of target tokens of the run.
         tokens_per_epoch: target tokens of the text.
 
     Returns:
@@ -54,7 +57,7 @@ def adapt_translator(
         model |= sizes.model
     if "model.dropout" not in decided:
         model["dropout"] = dropout
-    if recipe.training.minutes is None:  # a number of steps promises a number of tokens, so the batch stays
+    if recipe.training.minutes is None:  # with fixed steps, the batch size sets the tokens
         decided = decided | {"training.batch_tokens"}
     training: dict[str, object] = {k: v for k, v in sizes.training.items() if f"training.{k}" not in decided}
     if "training.label_smoothing" not in decided:

@@ -84,7 +84,7 @@ def plan_epoch(
 def split_batch(
     pairs: NDArray[numpy.int64], longest: NDArray[numpy.int64], micro_batch_tokens: int
 ) -> list[NDArray[numpy.int64]]:
-    """Split a step's pairs into as few equal parts as keep each within `micro_batch_tokens`."""
+    """Split a step's pairs into the fewest equal parts of at most `micro_batch_tokens` each."""
     rows = max(1, micro_batch_tokens // int(longest[pairs].max()))
     parts = -(-len(pairs) // rows)
     return [part for part in numpy.array_split(pairs, parts) if len(part)]

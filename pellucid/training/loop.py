@@ -109,7 +109,7 @@ def train(run: Run) -> Iterator[Step]:
 def accumulate_gradients(run: Run, items: NDArray[numpy.int64], schedule_progress: float) -> Losses:
     """Add up the gradient of a step's mean loss per target token, over as many forward passes as memory requires."""
     batches = run.task.batches(items, run.state.epoch, run.micro_batch_tokens)
-    tokens = max(1, sum(batch.target_tokens for batch in batches))  # windows inside a long prompt predict nothing
+    tokens = max(1, sum(batch.target_tokens for batch in batches))  # windows inside a long prompt have no targets
     nll_sum = guided_sum = 0.0
     for batch in batches:
         found = run.task.loss(batch, schedule_progress)
@@ -150,7 +150,7 @@ def _not_finite(what: str, step: int) -> UserError:
 
 
 def _check_weights(run: Run) -> None:
-    """Reject non-finite weights now: the next step would notice only after they were measured and saved."""
+    """Reject non-finite weights before they are validated or saved; the next step would notice only afterwards."""
     for name, weight in run.model.named_parameters():
         if not bool(torch.isfinite(weight).all()):
             raise _not_finite(f"{name} after the update", run.state.step)
@@ -180,6 +180,6 @@ def _validate_if_due(run: Run) -> Validation | None:
 def _is_checkpoint_due(run: Run, before: float, now: float, last_checkpoint: float) -> bool:
     every = run.config.checkpoint_steps
     by_steps = every is not None and run.state.step % every == 0
-    # However rare these are, at most a tenth of the run, or ten minutes, is ever lost.
+    # However large `checkpoint_steps` is, an interruption loses at most a tenth of the run, or ten minutes.
     by_progress = math.floor(10 * now + 1e-9) > math.floor(10 * before + 1e-9)
     return by_steps or by_progress or run.clock.seconds() - last_checkpoint >= CHECKPOINT_SECONDS

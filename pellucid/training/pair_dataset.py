@@ -25,9 +25,9 @@ class PairDataset:
 
     Args:
         folder: holds the id stores `source` and `target`.
-        tokenizers: that the ids come from.
+        tokenizers: tokenizers that produced the ids.
         dropout: share of BPE merges skipped at random in every epoch (BPE-dropout).
-        seed: of the run.
+        seed: seed of the run.
     """
 
     folder: Path

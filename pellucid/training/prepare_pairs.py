@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 COUNT_CHUNK = 1 << 22
-"""Ids counted at once: NumPy widens them to 8 bytes, and all of them need not fit in memory."""
+"""Chunk size for counting ids: NumPy widens them to 8 bytes, and the whole array might not fit in memory."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ class PreparedPairs:
         tokenizers: of both languages.
         train, valid: ids on disk.
         valid_text: the validation pairs as text, in the order of `valid`.
-        lexicon: of the statistical aligner, if the recipe uses one.
-        report: the doctor's report, and what happened to the pairs after it.
+        lexicon: lexicon of the statistical aligner, if the recipe uses one.
+        report: the doctor's report, and statistics of the preparation.
     """
 
     tokenizers: TokenizerPair
@@ -72,7 +72,7 @@ def prepare_pairs(
 
     Args:
         sources: the user's files.
-        folder: written whole, or not at all if anything fails.
+        folder: output folder; nothing is written if anything fails.
         recipe: all settings.
         valid: files with validation pairs; by default some pairs of `sources` are held out.
         languages: codes of source and target, where known.
@@ -151,7 +151,7 @@ def read_prepared_pairs(folder: Path, recipe: TranslatorRecipe) -> PreparedPairs
 
 
 def _check_whole(folder: Path, pairs: PairDataset, expected: int | None) -> None:
-    """Open the ids of both sides now rather than in the middle of the run, and check that their numbers agree."""
+    """Open the ids of both sides now rather than in the middle of the run, and check that their lengths agree."""
     try:
         source, target = len(pairs.source), len(pairs.target)
     except UserError as error:
@@ -167,10 +167,10 @@ def _check_whole(folder: Path, pairs: PairDataset, expected: int | None) -> None
 
 
 def restart_hint(folder: Path) -> str:
-    """Tell what to do about damaged ids: only a new run prepares them again from the text."""
+    """Hint for damaged ids: only a new run prepares them again from the text."""
     return (
-        f"Restore {folder} from an intact copy. Otherwise start over with --overwrite, or, to keep what was learnt, in "
-        f"another folder with `--from {folder.parent.parent}`."
+        f"Restore {folder} from an intact copy. Otherwise start over with --overwrite, or train in another folder with "
+        f"`--from {folder.parent.parent}` to keep the weights."
     )
 
 
@@ -223,7 +223,7 @@ def _train_tokenizers(pairs: Callable[[], Iterator[SentencePair]], recipe: Trans
 
 
 class _Written(NamedTuple):
-    """Numbers of pairs that were dropped as too long, and that contain placeholders."""
+    """The number of pairs that were dropped as too long, and of those that contain placeholders."""
 
     dropped: int
     with_placeholders: int
@@ -252,9 +252,9 @@ def _write_ids(
 def _write_validation(
     pairs: Sequence[SentencePair], folder: Path, tokenizers: TokenizerPair, recipe: TranslatorRecipe
 ) -> dict[str, int]:
-    """Write ids and text of the validation pairs that the model has positions for; return how many it has and has not.
+    """Write the validation pairs that fit the model's learned positions; return the numbers kept and dropped.
 
-    `training.max_tokens` does not apply: longer pairs than those of training are measured too.
+    `training.max_tokens` does not apply: validation also measures pairs that are longer than those of training.
     """
     learned = recipe.model.positions == "learned"
     limit = recipe.model.max_positions
@@ -290,7 +290,7 @@ def _ids(pair: SentencePair, tokenizers: TokenizerPair) -> _Ids:
 
 
 def _segments(pair: SentencePair, placeholders: int) -> tuple[list[str | int], list[str | int]]:
-    """Replace spans that both sides share byte for byte by numbered placeholders; if they differ, keep all as text."""
+    """Replace the protected spans by numbered placeholders if both sides have the same ones; else keep all as text."""
     kept = protect_pair(pair.source, pair.target)
     if kept is None or len(kept[0].values) > placeholders:
         return [pair.source], [pair.target]

@@ -1,4 +1,4 @@
-"""Embedding rows initialised from word vectors, for every piece of the tokenizer that is one of their words.
+"""Embedding rows initialised from word vectors, for every token of the vocabulary that has a word vector.
 
 A piece matches a word by its text, else by its text without the leading space, else by that in lower case. Vectors
 trained on the pieces themselves (`pellucid train vectors --tokenizer MODEL/tokenizer.json`) cover nearly all of them.
@@ -43,10 +43,10 @@ class EmbeddingMatrix(NamedTuple):
     """An embedding matrix that can be initialised from vectors.
 
     Attributes:
-        name: of the embedding in the model.
+        name: name of the embedding in the model.
         side: its name for the user: source, target, both, or text.
-        weight: its rows.
-        tokenizer: of the pieces that the rows stand for.
+        weight: the matrix.
+        tokenizer: tokenizer whose pieces the rows belong to.
         counts: occurrences of each id in the training text.
     """
 

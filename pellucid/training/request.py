@@ -104,7 +104,7 @@ def resolve(request: TrainingRequest, kind: type[AnyRecipe]) -> RunSpec[AnyRecip
     """Find the recipe, the start model and the checkpoint of a run, and check them against each other.
 
     Raises:
-        UserError: for an output folder that is not free, or a recipe or model that cannot be read.
+        UserError: for an output folder that already contains a model, or a recipe or model that cannot be read.
         UsageError: for settings that do not fit, or that a resumed run cannot change.
     """
     folder, name = request.out, request.recipe or DEFAULT_RECIPE

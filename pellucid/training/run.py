@@ -1,4 +1,4 @@
-"""A training run: everything that the loop works on, and how much of it has passed."""
+"""A training run: the state of the training loop, and how far the run has progressed."""
 
 import math
 from dataclasses import dataclass, field
@@ -21,15 +21,15 @@ MINUTES_PER_VALIDATION = 2
 
 @dataclass
 class Run:
-    """Everything that a training run works on.
+    """The state of a training run.
 
     Attributes:
         config: length, batches, learning rate and so on.
-        model, optimizer, average: what a step changes; `average` is None if no average is kept.
+        model, optimizer, average: updated by every step; `average` is None if no weight average is kept.
         task: batches, loss and validation.
         micro_batch_tokens: tokens per forward pass.
         clock: time spent on the run, earlier sessions included.
-        folder: of the model: metrics and checkpoints go there.
+        folder: the model folder, which metrics and checkpoints are written to.
         state: counters after the last step.
     """
 
@@ -48,7 +48,7 @@ class Run:
         return self._share_since(0.0)
 
     def schedule_progress(self) -> float:
-        """Share of the run that has passed since the first step: what schedules follow."""
+        """Share of the run that has passed since the first step, which schedules follow."""
         return self._share_since(self.state.prepared)
 
     def _share_since(self, seconds: float) -> float:

@@ -113,7 +113,7 @@ def restore_run(run: Run, checkpoint_folder: Path) -> None:
 
 
 def save_best_weights(run: Run) -> str:
-    """Save the weights with the lowest validation loss, and report on the training in report.json.
+    """Save the weights with the lowest validation loss, and write the results of training to report.json.
 
     Candidates are the last weights, their average, and those of the best checkpoint.
 

@@ -1,7 +1,7 @@
-"""The steps of a training session that every kind of model shares, in the order in which they happen.
+"""The steps of a training session that are the same for every kind of model, in the order in which they happen.
 
-`train_translator` and `train_lm` put them together; a session begins a run, or continues it from the latest checkpoint,
-and ends with the run or with an interruption.
+`train_translator` and `train_lm` combine them. A session begins a run, or continues it from the latest checkpoint, and
+ends with the run or with an interruption.
 """
 
 from collections.abc import Iterator, Mapping
@@ -43,7 +43,7 @@ __all__ = [
 
 
 def check_spec(spec: RunSpec[AnyRecipe]) -> None:
-    """Reject what can be rejected before the text is read: vectors, sizes and a missing compiler."""
+    """Check everything that does not need the text: word vectors, sizes and the compiler."""
     recipe = spec.recipe
     if recipe.model.embeddings is not None and spec.checkpoint is None:
         load_vectors(recipe.model.embeddings, recipe.model.d_model)
@@ -62,12 +62,12 @@ def begin_session(spec: RunSpec[AnyRecipe]) -> Clock:
 
 
 def staging_folder(spec: RunSpec[AnyRecipe]) -> Path:
-    """Where the text is prepared: beside what is in the folder, which stays if the text is rejected."""
+    """Temporary folder for the prepared text, so that an existing model is untouched if the text is rejected."""
     return spec.folder / ".prepared"
 
 
 def data_folder(spec: RunSpec[AnyRecipe]) -> Path:
-    """Where the prepared text is kept during the run."""
+    """Folder of the prepared text during the run."""
     return spec.folder / "checkpoints" / "data"
 
 
@@ -79,12 +79,12 @@ def replace_folder(spec: RunSpec[AnyRecipe]) -> None:
 
 
 def continue_folder(spec: RunSpec[AnyRecipe]) -> None:
-    """Make the folder of a begun run ready: remove files that were half written."""
+    """Prepare the folder of a run for resuming: remove incomplete files."""
     prepare_output(spec.folder, resume=True, overwrite=False)
 
 
 def report_unread_files(spec: RunSpec[AnyRecipe], report: Mapping[str, Any]) -> None:
-    """Tell which files a resumed run does not read, because it keeps the text that it began with."""
+    """Log the files that a resumed run does not read, because it keeps the text that it began with."""
     other = [str(source) for source in spec.request.sources if str(source) not in report["files"]]
     other += [str(file) for file in spec.request.valid if str(file) not in report["validation"].get("files", ())]
     if other:
@@ -137,13 +137,13 @@ def train_to_end(run: Run, spec: RunSpec[AnyRecipe]) -> Iterator[Step]:
     """Train, save the best weights, and tell the user about them.
 
     Raises:
-        UserError: if the time was over before the first step.
+        UserError: if time ran out before the first step.
     """
     preparation_seconds = run.clock.seconds() if spec.checkpoint is None else 0.0
     yield from train(run)
     if not run.state.step:
         raise UserError(
-            f"the time was over before the first step: preparing the text took {run.clock.seconds():.0f} s",
+            f"time ran out before the first step: preparing the text took {run.clock.seconds():.0f} s",
             where=f"training.minutes {run.config.minutes}",
             hint="Pass more --minutes, or a number of --steps; the same command with --resume then starts over.",
         )
@@ -152,7 +152,7 @@ def train_to_end(run: Run, spec: RunSpec[AnyRecipe]) -> Iterator[Step]:
 
 
 def _warn_of_short_run(run: Run, spec: RunSpec[AnyRecipe], preparation_seconds: float) -> None:
-    """Warn if the run ended while its learning rate was still warming up, and tell where its time went."""
+    """Warn if the run ended during the warm-up of its learning rate, and how much time preparation took."""
     steps, warmup, minutes = run.state.step, run.config.warmup_steps, run.config.minutes
     if steps >= warmup:
         return

@@ -65,10 +65,10 @@ class Task(Protocol[AnyBatch]):
         """Plan the batches of an epoch, each as the indices of its items."""
 
     def batches(self, items: NDArray[numpy.int64], epoch: int, micro_batch_tokens: int) -> Sequence[AnyBatch]:
-        """Load a planned batch, in as few parts as keep each within `micro_batch_tokens`."""
+        """Load a planned batch, split into the fewest parts of at most `micro_batch_tokens` each."""
 
     def loss(self, batch: AnyBatch, progress: float) -> BatchLoss:
-        """Compute the loss of a batch when this share of the schedule has passed."""
+        """Compute the loss of a batch; `progress` is the share of the schedule that has passed."""
 
     def validation_loss(self) -> float | None:
         """Compute the loss of held-out text with the current weights, nats per token; None if there is none."""
@@ -78,5 +78,5 @@ class Task(Protocol[AnyBatch]):
 
         Args:
             loss: the validation loss.
-            validations: done so far in this run; it selects the sample.
+            validations: number of validations so far in this run; it selects the sample.
         """

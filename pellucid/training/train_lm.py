@@ -80,8 +80,8 @@ def train_lm(
         log: called with each line of progress.
 
     Raises:
-        UserError: for invalid settings, unreadable or unusable text, an output folder that is not free, a full disk,
-            or a loss that is not finite.
+        UserError: for invalid settings, unreadable or unusable text, an output folder that already contains a model, a
+            full disk, or a loss that is not finite.
     """
     request = TrainingRequest(
         sources=tuple(sources),

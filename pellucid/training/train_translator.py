@@ -50,7 +50,8 @@ from pellucid.training.translation_task import TranslationTask
 __all__ = ["train_translator"]
 
 ENOUGH_PLACEHOLDERS = 100
-"""Pairs with placeholders from which a model learns to copy them; with fewer, they are inserted after translation."""
+"""Minimum number of pairs with placeholders for a model to learn to copy them; with fewer, they are inserted after
+translation."""
 
 Languages = tuple[str | None, str | None]
 
@@ -94,8 +95,8 @@ def train_translator(
         log: called with each line of progress.
 
     Raises:
-        UserError: for invalid settings, unreadable or unusable text, an output folder that is not free, a full disk,
-            or a loss that is not finite.
+        UserError: for invalid settings, unreadable or unusable text, an output folder that already contains a model, a
+            full disk, or a loss that is not finite.
     """
     request = TrainingRequest(
         sources=tuple(sources),
@@ -155,7 +156,11 @@ def _train(spec: RunSpec[TranslatorRecipe], languages: Languages) -> Iterator[St
 
 
 def _adapt(spec: RunSpec[TranslatorRecipe], prepared: PreparedPairs, seconds: float) -> TranslatorRecipe:
-    """Choose the settings that the recipe leaves open, this many seconds into the run."""
+    """Choose the settings that the recipe leaves open.
+
+    Args:
+        seconds: time already spent on the run.
+    """
     recipe = spec.recipe
     if not recipe.training.adapt:
         return recipe
@@ -169,7 +174,7 @@ def _adapt(spec: RunSpec[TranslatorRecipe], prepared: PreparedPairs, seconds: fl
 
 
 def _write_metadata(spec: RunSpec[TranslatorRecipe], recipe: TranslatorRecipe, prepared: PreparedPairs) -> None:
-    """Write everything that makes the folder a model except its weights."""
+    """Write all files of the model folder except the weights."""
     folder, tokenizers, report = spec.folder, prepared.tokenizers, prepared.report
     write_tokenizers(folder, tokenizers)
     generation = recipe.generation.model_dump()
@@ -226,11 +231,11 @@ def _init_model(
 
 
 def _check_languages(languages: Languages, prepared: PreparedPairs) -> None:
-    """Reject other languages than those recorded when the run began."""
+    """Reject languages that differ from those recorded when the run began."""
     for side, given, recorded in zip(("source", "target"), languages, prepared.report["languages"], strict=True):
         if given is not None and given != recorded:
             raise UsageError(
-                f"the {side} language stays {recorded or 'unknown'}, got {given}",
+                f"the run was started with {side} language {recorded or 'unknown'}, got {given}",
                 where=f"--{side}-lang {given}",
-                hint="It was recorded when the run began: leave it out, or start over with --overwrite.",
+                hint="The language cannot change when a run is resumed: leave it out, or start over with --overwrite.",
             )

@@ -32,10 +32,10 @@ class TranslationTask:
     """Predict each target token from the source and the target tokens before it.
 
     Args:
-        config: smoothing, guidance, precision.
-        model: on its device.
+        config: label smoothing, guided alignment, precision.
+        model: the model, on its device.
         prepared: the pairs.
-        folder: of the model, with its settings for translation.
+        folder: the model folder, with its settings for translation.
     """
 
     def __init__(
@@ -57,12 +57,12 @@ class TranslationTask:
         return self.prepared.train.plan(batch_tokens, epoch)
 
     def batches(self, items: NDArray[numpy.int64], epoch: int, micro_batch_tokens: int) -> Sequence[PairBatch]:
-        """Load pairs, in as few equal parts as keep each within `micro_batch_tokens`."""
+        """Load pairs, split into the fewest equal parts of at most `micro_batch_tokens` each."""
         pairs = self.prepared.train
         return [pairs.batch(part, epoch, self.device) for part in split_batch(items, pairs.longest, micro_batch_tokens)]
 
     def loss(self, batch: PairBatch, progress: float) -> BatchLoss:
-        """Compute the smoothed loss of the target tokens, plus the weighted loss of guidance while it lasts."""
+        """Compute the smoothed loss of the target tokens, plus the weighted guided-alignment loss while active."""
         guidance = guided_weight(self.config, progress)
         weights: list[Tensor] = []
         guided = self.lexicon is not None and guidance > 0
@@ -97,7 +97,7 @@ class TranslationTask:
         return total / tokens
 
     def measure(self, loss: float, validations: int) -> Metrics:
-        """Translate the first validation sentences greedily: BLEU, chrF, and one translation to read."""
+        """Translate the first validation sentences greedily: BLEU, chrF, and a sample translation."""
         prepared = self.prepared
         count = min(self.config.validation_sentences, len(prepared.valid_text))
         if not count:

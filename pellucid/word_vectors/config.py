@@ -31,7 +31,7 @@ _NAMES_ELSEWHERE = {
 
 
 class VectorsConfig(BaseModel):
-    """Settings of a training; each field is a flag of `pellucid train vectors`, with `-` for `_`."""
+    """Settings of a training run; each field is a flag of `pellucid train vectors`, with `-` for `_`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 

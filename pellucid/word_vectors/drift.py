@@ -1,6 +1,6 @@
-"""Semantic drift: how far words have moved between two trainings, as between two decades of a newspaper.
+"""Semantic drift: how far words have moved between two models, as between two decades of a newspaper.
 
-Two trainings of the same text give spaces that are rotated against each other, and only a rotation preserves all
+Two training runs on the same text give spaces that are rotated against each other, and only a rotation preserves all
 cosines. So the earlier space is rotated onto the later one as well as their shared words allow, and what remains is
 drift:
 
@@ -17,7 +17,7 @@ are all computed, and
     p_w = share of the m residuals, its own included, that would have moved it at least as far
 
 is exact, without sampling. It identifies words that moved more than similar words. It does not say whether the whole
-space moved, nor how much two trainings on one text differ: that takes repeated trainings (`stability`).
+space moved, nor how much two runs on one text differ: that takes repeated runs (`stability`).
 
 Source:
     Schönemann 1966 for the rotation; Hamilton, Leskovec & Jurafsky 2016, sec. 3.2, for its use on words;

@@ -53,7 +53,7 @@ class KeyedVectors:
     Args:
         words: distinct strings; a list or a `Vocabulary`.
         input_vectors: [vocab_size d]; float32 is kept without a copy, even when memory-mapped, and becomes read-only.
-        output_vectors: [vocab_size d], the other matrix of the training; None if it was not kept.
+        output_vectors: [vocab_size d], the other matrix of the training run; None if it was not kept.
         counts: int [vocab_size], occurrences of each word in the training text; None if unknown.
         metadata: how the vectors were made; any JSON value.
         report: problems of the file they were read from; None if they were not read from a file.
@@ -89,7 +89,7 @@ class KeyedVectors:
             raise UserError(
                 f"input and output vectors differ in dimension: {rows.shape[1]} and {output.shape[1]}",
                 where="output_vectors",
-                hint="Pass the two matrices of one training.",
+                hint="Pass the two matrices of one training run.",
             )
         fields = {
             "vocabulary": vocabulary,

@@ -149,8 +149,8 @@ def compile_negative_sampling(cbow: bool, negative: int, chunks: int) -> Any:
                         if dynamic:
                             reach -= int64(((state >> uint64(48)) * uint64(window)) >> uint64(16))
                         first, last = max(begin, centre - reach), min(end, centre + reach + 1)
-                        # The window is a slice of the list: meanwhile the first context takes the position of the
-                        # centre.
+                        # Overwrite the centre's entry with the first context, so that the contexts form one
+                        # contiguous slice; restored below.
                         centre_row, contexts[centre] = contexts[centre], contexts[first]
                         rows, n = context_list + 8 * (first + 1), last - first - 1
                         if centre + window + 1 < end:

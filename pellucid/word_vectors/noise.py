@@ -24,7 +24,8 @@ class NoiseTable(NamedTuple):
     """A table to sample words from; all probabilities are in units of 2⁻³².
 
     Attributes:
-        entries: uint32 [groups 2], the threshold below which the group itself is chosen, and its alias otherwise.
+        entries: uint32 [groups 2], the threshold below which the group itself is chosen, and the alias that is chosen
+            otherwise.
         accept: uint32 [groups · size], the acceptance threshold of each member; 0 for padding.
     """
 

@@ -1,8 +1,8 @@
 """Rounds of training, shared between threads.
 
 A round is one shard of the text per worker. In deterministic training the threads meet at a barrier between gathering,
-training and reducing (`shards.py`), and the number of workers is a setting; with `fast` there are as many workers as
-threads, and a single one updates the model in place.
+training and reducing (`shards.py`), and the number of workers is a setting; with `fast` there is one worker per thread,
+and if there is only one, it updates the model in place.
 """
 
 from __future__ import annotations
@@ -35,13 +35,14 @@ Floats = NDArray[numpy.float64]
 
 DEFAULT_WORKERS = 4
 _SMALL_VOCABULARY = 2000  # below this, workers would have too few words of their own to sample
-_SMALL_TEXT = 200_000  # words; below this, one worker is fast enough, and plain gradient descent
-_MIN_WORDS_PER_WORKER = 16  # to sample negatives from in a round
+_SMALL_TEXT = 200_000  # words; below this, use one worker: it is fast enough and equals plain SGD
+_MIN_WORDS_PER_WORKER = 16  # that it samples negatives from in a round
 _SHARD_WORDS, _MIN_SHARD_WORDS = 400, 100
 _IN_PLACE_SHARD_WORDS = 2000
-_GROUP = 4  # words that share an entry of the noise table, at least, so that more of it fits in the cache
+_GROUP = 4  # minimum group size of the noise table; larger groups make the table smaller, so it fits in the cache
 _MAX_WORDS_OF_FULL_SOFTMAX = 50_000
-_DAMPING = 1.0  # the share of its way a row moves per occurrence of its word, divided by the learning rate
+# Fraction of the remaining distance to its optimum by which one update moves a row, per unit of learning rate.
+_DAMPING = 1.0
 
 
 RateAt = Callable[[Floats], Floats]
@@ -49,7 +50,7 @@ RateAt = Callable[[Floats], Floats]
 
 
 class RoundResult(NamedTuple):
-    """The result of some rounds: summed loss in nats, number of predictions, and number of words read."""
+    """The result of several rounds: summed loss in nats, number of predictions, and number of words read."""
 
     loss: float
     predictions: int
@@ -70,12 +71,12 @@ class Matrices(NamedTuple):
         return self.inputs[:, :dim].copy(), self.outputs[:, :dim].copy()
 
     def finite(self) -> bool:
-        """Whether the rows of the most frequent words are finite; a diverging training shows there first."""
+        """Whether the rows of the most frequent words are finite; divergence shows there first."""
         return bool(numpy.isfinite(self.inputs[:100]).all() and numpy.isfinite(self.outputs[:100]).all())
 
 
 class RoundRunner:
-    """The matrices of a training, and the rounds that update them.
+    """The matrices of a training run, and the rounds that update them.
 
     Negative sampling is deterministic for any number of threads; the two softmaxes use a single thread.
 
@@ -175,7 +176,7 @@ class RoundRunner:
         return RoundResult(loss, int(self.buffers.counts[:, 2].sum()), int(self.buffers.counts[:, 3].sum()))
 
     def _work_together(self, plan: EpochPlan, first: int, last: int) -> None:
-        """Run some rounds on all threads, which start only once all exist, since they wait for each other."""
+        """Run rounds on all threads, which start only once all of them exist, since they wait for each other."""
         assert self._pool is not None
         begin, cancelled = Event(), Event()
 
@@ -195,7 +196,7 @@ class RoundRunner:
             job.result()
 
     def _work(self, plan: EpochPlan, first: int, last: int, thread: int) -> None:
-        """Run a thread's share of some rounds."""
+        """Run one thread's share of the rounds."""
         self._run(
             self.text,
             *self.matrices,
@@ -231,7 +232,7 @@ class RoundRunner:
 
 
 def cbow_weights(config: VectorsConfig) -> NDArray[numpy.float32]:
-    """Compute CBOW's coefficients of 1/n and 1: for the context sum in h, and for h's gradient in the contexts."""
+    """Compute CBOW's weights w₀ … w₃; see `EpochPlan.weights`."""
     back = [0, 1] if config.cbow_sum or config.cbow_gradient == "classic" else [1, 0]
     return numpy.array([*([0, 1] if config.cbow_sum else [1, 0]), *back], numpy.float32)
 
@@ -243,7 +244,7 @@ def loss_of(product: NDArray[numpy.float32]) -> float:
 
 
 def _choose_shard_words(words: int, in_place: bool) -> int:
-    """Choose the shard size: small for a small text, so that there are many rounds."""
+    """Choose the number of words per shard: fewer for a small text, so that there are many rounds."""
     if in_place:
         return max(_MIN_SHARD_WORDS, min(_IN_PLACE_SHARD_WORDS, words // 500))
     return max(_MIN_SHARD_WORDS, min(_SHARD_WORDS, words // 4000))

@@ -2,18 +2,18 @@
 
 An epoch is split into shards of a few hundred words; a *round* trains one shard per worker, in parallel. First each
 worker gathers: it subsamples the words of its shard and copies their rows to its buffers (`gather_rows`). Then it
-    trains
-the shard (`negative_sampling.py`): it updates its own copies, and of the rows of negatives those that only it may
-sample in this round (`noise.py`). So no worker sees what another does in the meantime. At the end of the round the
-copies are reduced, in the order of the shards (`reduce_rows`). Threads share these three steps, and the result does not
-depend on their number: same seed, same bits.
+trains the shard (`negative_sampling.py`): it updates its own copies, and those negatives' rows that only it may sample
+in this round (`noise.py`). So no worker sees the updates of another in the meantime. At the end of the round the copies
+are reduced, in the order of the shards (`reduce_rows`). Threads share these three steps, and the result does not depend
+on their number: same seed, same bits.
 
-With `local_copies` off the rows of the model are updated in place, which is a little faster: one shard at a time, that
-is plain stochastic gradient descent.
+With `local_copies` off the rows of the model are updated in place, which is a little faster. With one shard at a time,
+this is plain stochastic gradient descent.
 
-A row copied by several workers moves by the sum of their movements, except for frequent words: each worker may already
-have moved such a row nearly to where it belongs, and the sum would move it m times as far. If n updates move a row by
-the share 1 − (1−a)ⁿ of its way, the sum is damped by (1 − (1−a)^Σn) / Σ(1 − (1−a)ⁿ).
+A row copied by several workers changes by the sum of their changes, except for frequent words: each worker may already
+have moved such a row nearly to its optimum, and the sum would overshoot by a factor of the number of workers. If n
+updates cover the fraction 1 − (1−a)ⁿ of the distance to the optimum, the sum is damped by
+(1 − (1−a)^Σn) / Σ(1 − (1−a)ⁿ).
 """
 
 import math
@@ -66,15 +66,15 @@ class WorkerBuffers(NamedTuple):
 
     Attributes:
         words: int32 [words], the words that are kept: indices of copies, or rows of the model without local copies.
-        segments: int64 [segments, 3], stretches of text that windows do not cross: the first and the last centre
-            (exclusive) in `words`, and the end. A segment begins where the previous one ends.
-        counts: int64 [4]: segments, copies, predictions so far, words read so far.
-        state: uint64 [1], of the random generator.
+        segments: int64 [segments, 3], for each sentence, which windows do not cross: indices in `words` of its first
+            centre, one past its last centre, and its end. A segment begins where the previous one ends.
+        counts: int64 [4]: number of segments and of copies; predictions and words read so far.
+        state: uint64 [1], state of the random generator.
         slots: int32 [vocab_size], the index of a word's copies; −1 for none.
         owners: int32 [copies], the words of the copies.
         occurrences: int32 [copies], occurrences of each in `words`.
         inputs, outputs: float32 [copies, width], the copies.
-        outputs_before: float32 [copies, width], output rows before the round; in the model they may change meanwhile.
+        outputs_before: float32 [copies, width], output rows before the round; those of the model may change during it.
         contexts: int64 [words], addresses of the words' input rows.
         targets: int64, addresses of a window's output rows.
         negatives: int64, addresses of all negatives of the shard, window by window, with room for a batch of
@@ -108,15 +108,16 @@ class EpochPlan(NamedTuple):
     """The parameters of an epoch's rounds.
 
     Attributes:
-        seed: uint64 [1], of the epoch.
-        keys: uint64 [rounds], distinguish the rounds' random choices.
+        seed: uint64 [1], seed of the epoch.
+        keys: uint64 [rounds], which determine the words that each worker may sample in a round.
         rates: float32 [rounds], learning rates.
         damping: float32 [rounds], see `reduce_rows`.
         dynamic: bool [1], whether window sizes are sampled.
         cbow: bool [1], whether the model is CBOW.
-        full: bool [1], whether the softmax is full and not hierarchical.
-        local_copies: bool [1], whether workers update copies of the rows, or the rows of the model.
-        weights: float32 [4], of CBOW: h = (w₀ / n + w₁) · Σ inputs, and inputs move by w₂ / n + w₃ times h's gradient.
+        full: bool [1], whether the softmax is full rather than hierarchical.
+        local_copies: bool [1], whether workers update copies of the rows rather than the model's rows.
+        weights: float32 [4], weights of CBOW with n inputs: h = (w₀ / n + w₁) · Σ inputs, and the gradient of each
+            input is (w₂ / n + w₃) times the gradient of h.
     """
 
     seed: NDArray[numpy.uint64]
@@ -159,9 +160,9 @@ def allocate_buffers(
 
 
 def split_into_shards(ends: NDArray[numpy.int64], shard_words: int) -> NDArray[numpy.int64]:
-    """Compute the borders of shards: at sentence ends, every `shard_words` words or up to twice as many.
+    """Compute the borders of shards: at the first sentence end after every `shard_words` words, at most twice as many.
 
-    Only longer sentences are split, and windows still see the words beyond the split.
+    Only longer sentences are split, and windows still reach the words beyond the split.
     """
     total = int(ends[-1]) if len(ends) else 0
     wanted = numpy.arange(shard_words, total, shard_words)
@@ -256,10 +257,10 @@ def gather_rows(
 
 @kernel_using(simd, updates)
 def reduce_rows(inputs: Any, outputs: Any, buffers: Any, first: Any, step: Any, damping: Any) -> Any:
-    """Move the model's rows by the movements of the workers' copies, for the words with word % step = first.
+    """Add the changes of the workers' copies to the model's rows, for the words with word % step = first.
 
     Args:
-        damping: a, the share of its way that a row moves per occurrence of its word.
+        damping: a, the fraction of the remaining distance to its optimum that a row covers per occurrence of its word.
     """
     n_workers = len(buffers.slots)
     chunks, row_bytes = inputs.shape[1] // 16, 4 * inputs.shape[1]
@@ -276,7 +277,7 @@ def reduce_rows(inputs: Any, outputs: Any, buffers: Any, first: Any, step: Any, 
                     prefetch_row(output_rows + coming * row_bytes, chunks)
             word = int64(buffers.owners[worker, slot])
             own = step == 1 or word % step == first
-            if not own or buffers.slots[worker, word] < 0:  # another thread's, or done with an earlier worker
+            if not own or buffers.slots[worker, word] < 0:  # of another thread, or done with an earlier worker
                 continue
             found, total, summed = 0, int64(0), 0.0
             for other in range(worker, n_workers):

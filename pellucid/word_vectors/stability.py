@@ -68,7 +68,7 @@ class Stability:
     Attributes:
         neighbours: for each word of interest, highest mean cosine first.
         measures: for each score of interest.
-        runs: number of trainings.
+        runs: number of training runs.
         documents: number of documents.
         unit: what a document is: files, blocks or lines.
         confidence: share of the runs between the bounds.
@@ -119,7 +119,7 @@ def measure_stability(
         words: words whose neighbours are of interest.
         n: number of neighbours.
         measures: scores of interest, each a function of vectors such as `lambda v: v.similarity("king", "queen")`;
-            first called on untrained vectors, so that an unknown word is reported before the trainings.
+            first called on untrained vectors, so that an unknown word is reported before the runs.
         documents: what a document is; if the text is passed as sentences, each sentence is one.
         confidence: share of the runs between the bounds.
         on_run: called after each run with its number, from 1; returning True, from the second run on, stops with the

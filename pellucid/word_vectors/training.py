@@ -42,7 +42,7 @@ _CHECKPOINT_VERSION = 2
 
 @dataclass(frozen=True)
 class VectorsStep:
-    """A record of the training.
+    """A record of a training run.
 
     Attributes:
         step: number of the record, from 1.
@@ -51,11 +51,11 @@ class VectorsStep:
             skip-gram, and a centre for CBOW. It is computed before the update.
         epoch_loss: mean loss of the whole epoch, in its last record; None otherwise, and for an epoch in which
             subsampling left nothing to predict.
-        learning_rate: at the end of the record.
+        learning_rate: learning rate at the time of the record.
         words: words read so far, over all epochs, including subsampled ones.
         seconds: time since the start.
         words_per_second: since the last record.
-        progress: share of the training that is done, 0 to 1.
+        progress: share of the run that is done, 0 to 1.
     """
 
     step: int
@@ -71,10 +71,10 @@ class VectorsStep:
 
 @dataclass
 class _Counters:
-    """Where a training is.
+    """Progress of a training run.
 
     Attributes:
-        epoch, round: the next ones.
+        epoch, round: indices of the next round and its epoch.
         words: words read so far.
         steps: number of records so far.
         loss, predictions: sums over the current epoch.
@@ -91,7 +91,7 @@ class _Counters:
 
 
 class VectorsTraining:
-    """A training in progress; iterate over it to train.
+    """A training run in progress; iterate over it to train.
 
     Args:
         text: the encoded text; see `encode_text`.
@@ -151,7 +151,7 @@ class VectorsTraining:
 
     @property
     def progress(self) -> float:
-        """Share of the training that is done."""
+        """Share of the run that is done."""
         return self._at.words / (len(self.text.ids.ids) * self.config.epochs)
 
     def __iter__(self) -> Iterator[VectorsStep]:
@@ -309,15 +309,15 @@ class VectorsTraining:
 
     def _not_finite(self) -> UserError:
         return UserError(
-            "the training diverged: the vectors became NaN or infinite",
+            "training diverged: the vectors became NaN or infinite",
             where="learning_rate",
             hint=f"Lower the learning rate from {self.config.first_learning_rate}.",
         )
 
     def _init_vectors(self, matrices: Matrices) -> int:
-        """Fill input vectors with random numbers from −1/2d to 1/2d, as word2vec does; output vectors start at 0.
+        """Initialise input vectors at random from −1/2d to 1/2d, as word2vec does, and output vectors with 0.
 
-        Words of existing vectors start from those instead; returns their number.
+        Words that have a vector in `start` are initialised from it; return how many.
         """
         draw = generator(self.config.seed, "first vectors")
         dim = self.config.dim

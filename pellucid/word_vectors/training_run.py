@@ -1,4 +1,4 @@
-"""A training of word vectors from text files to a model folder or a file: checkpoints, resuming, records, report.
+"""A training run of word vectors, from text files to a model folder or a file: checkpoints, resuming, records, report.
 
     with TrainingRun([Path("corpus.txt")], "vectors", VectorsConfig(epochs=3)) as run:
         run.encode()
@@ -7,7 +7,7 @@
         vectors = run.save()
 
 Leaving the loop early stops the training; `save` then writes the vectors as they are and, in a folder, a checkpoint
-from which `resume=True` continues to the same vectors, bit for bit, as an uninterrupted training.
+from which `resume=True` continues to the same vectors, bit for bit, as an uninterrupted run.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ SECONDS_PER_CHECKPOINT = 300.0
 
 
 class TrainingRun:
-    """A training of word vectors that ends in a folder or a file.
+    """A training run of word vectors whose result is a folder or a file.
 
     Args:
         text: files with one sentence per line.
@@ -126,7 +126,7 @@ class TrainingRun:
             self._temporary.cleanup()
 
     def encode(self, on_progress: Callable[[int], None] | None = None) -> None:
-        """Read and encode the text, build the training, and restore the latest checkpoint when resuming.
+        """Read and encode the text, set up the run, and restore the latest checkpoint when resuming.
 
         Args:
             on_progress: called with the number of bytes read since the last call.
@@ -240,13 +240,13 @@ class TrainingRun:
         progress = _progress_when_stopped(output)
         if progress is not None:
             raise UserError(
-                f"the training in {output} was stopped at {progress:.0%}, but its checkpoint is missing or damaged",
+                f"the training run in {output} was stopped at {progress:.0%}, but its checkpoint is missing or damaged",
                 where=str(output / "checkpoints"),
                 hint=f"Choose another folder with `-o` and add `--from {output}`, or start over with `--overwrite`.",
             )
         if (output / "config.json").is_file():
             raise UserError(
-                f"the training in {output} is complete: nothing to resume",
+                f"the training run in {output} is complete: nothing to resume",
                 where=str(output),
                 hint=f"To train on more text, choose another folder with `-o` and add `--from {output}`.",
             )
@@ -281,7 +281,7 @@ class TrainingRun:
             self._warn(f"the existing vectors were trained with {before}, this training uses {self.config.model}")
 
     def _update_checkpoint(self) -> None:
-        if not self._owns_checkpoints:  # those of the training that is being replaced
+        if not self._owns_checkpoints:  # those of the run that is being replaced
             remove_checkpoints(self.output)
             self._owns_checkpoints = True
         if self._write_checkpoint(self.output):

@@ -1,14 +1,14 @@
 """The update of negative sampling for one window: the new rows of inputs and targets.
 
-    update_pairs    each input discriminates the true target from the negatives (skip-gram)
-    update_mean     the mean or sum of the inputs does (CBOW)
+    update_pairs    each input is scored against the positive target and the negatives (skip-gram)
+    update_mean     the mean or sum of the inputs is scored against them (CBOW)
 
 These are Numba intrinsics that work on rows with the instructions of `simd.py`;
 `tests/word_vectors/reference_training.py` does the same in a few lines of NumPy.
 
-The loss is nearly free: −Σ log p is −log Π p, and a product takes one multiplication per update. After each, its
-exponent is moved to an integer, so that the product never leaves the range of a float; only two numbers per lane are
-kept.
+The loss is nearly free: −Σ log p is −log Π p, and the product takes one multiplication per update. After each, the
+exponent of the product is moved to an integer, so that the product never leaves the range of a float; each lane keeps
+only a float and an integer.
 """
 
 from collections.abc import Sequence
@@ -59,7 +59,7 @@ __all__ = [
 ]
 
 TARGETS_AT_ONCE = 8  # at most; two inputs' scores then fill a vector
-_ERRORS_BYTES = 4 * TARGETS_AT_ONCE  # an input has
+_ERRORS_BYTES = 4 * TARGETS_AT_ONCE  # bytes of errors per input
 
 
 @instruction
@@ -75,14 +75,14 @@ def update_pairs(
     errors: Any,
     loss: Any,
 ) -> Any:
-    """Update input and target rows by the gradient of all their pairs' losses, all scored before the first update.
+    """Update input and target rows by the gradient of the loss of all pairs; all are scored before the first update.
 
-    score = input · target; error = [target is true] − σ(score); input += rate · Σ error · target, and
+    score = input · target; error = [target is positive] − σ(score); input += rate · Σ error · target, and
     target += rate · Σ error · input. A row may be repeated among the inputs (its second update uses
     the updated row), but not among the targets.
 
     Args:
-        n_targets, n_true: constants; of the targets, at most 8, the first `n_true` are true, the others are negatives.
+        n_targets, n_true: constants; number of targets (at most 8), of which the first `n_true` are positives.
         chunks: constant, length of a row divided by 16.
         inputs, n_inputs: address of a list of addresses of rows (int64), and its length.
         targets: address of a list of addresses of rows.
@@ -110,7 +110,7 @@ def update_pairs(
                 offset = builder.add(place, constant(two * _ERRORS_BYTES))
                 store_unaligned(builder, builder.fmul(error, rates), errors, offset)
 
-        # With 6 targets 4 inputs have 24 sums, in 24 of 32 registers.
+        # 4 inputs × 6 targets need 24 accumulators, which fit in the 32 registers.
         with cgutils.for_range(builder, builder.lshr(n_inputs, constant(2))) as loop:
             score(builder.shl(loop.index, constant(2)), 4)
         for count in (2, 1):
@@ -139,14 +139,14 @@ def update_mean(
     input_weight: Any,
     loss: Any,
 ) -> Any:
-    """Update target rows, and the input rows whose weighted sum they are scored against, by the gradient of the loss.
+    """Update the target rows, and the input rows whose weighted sum is scored against them, by the loss gradient.
 
-    h = weight · Σ inputs; score = h · target; error = [target is true] − σ(score); target += rate · error · h, and
+    h = weight · Σ inputs; score = h · target; error = [target is positive] − σ(score); target += rate · error · h, and
     every input += input_weight · rate · Σ error · target. The gradient of the loss has input_weight = weight. A row
     may be repeated among the inputs, but not among the targets.
 
     Args:
-        n_targets, n_true: constants; of the targets, at most 16, the first `n_true` are true, the others are negatives.
+        n_targets, n_true: constants; number of targets (at most 16), of which the first `n_true` are positives.
         chunks: constant, length of a row divided by 16.
         inputs, n_inputs: address of a list of addresses of rows (int64), and its length, at least 1.
         targets: address of a list of addresses of rows.
@@ -225,7 +225,7 @@ def update_mean(
 def find_duplicates(typing_context: Any, n_targets: Any, targets: Any) -> Any:
     """Find negatives that occur earlier in the list of addresses: bit k for target k.
 
-    The first target is the true one, which equals none of the others.
+    The first target is the positive one, which equals none of the others.
     """
     n = _literal(n_targets)
 
@@ -255,7 +255,7 @@ def copy_row(typing_context: Any, source: Any, target: Any, chunks: Any) -> Any:
 
 @instruction
 def add_movement(typing_context: Any, row: Any, after: Any, before: Any, scale: Any, chunks: Any) -> Any:
-    """Add scale · (after − before), two rows, to another row."""
+    """Add scale · (after − before) to a row, where `after` and `before` are rows, too."""
 
     def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
         row, after, before, scale, chunks = arguments
@@ -335,7 +335,7 @@ def _score(builder: Builder, scores: Value, signs: Sequence[float], loss: Value)
     The error is the gradient of log σ(sign · score). The probabilities are multiplied into the loss.
 
     Args:
-        signs: 1 for a true pair, −1 for a negative, 0 for an unused lane.
+        signs: 1 for a positive pair, −1 for a negative one, 0 for an unused lane.
         loss: address of 16 floats between 1 and 2 and then 16 int32; Π p of a lane is float · 2^integer.
     """
     sign = ir.Constant(Floats, [*signs, *[0.0] * (LANES - len(signs))])

@@ -88,7 +88,7 @@ def test_what_a_model_does_not_have_is_said(still: Translator) -> None:
     plain = still.what_if(TEXT, target=TARGET)
     for line, said in (
         ("mask_token 99", "counted from 0; got 99"),
-        ("mask_token 1 middle", "no side middle"),
+        ("mask_token 1 middle", "unknown side middle"),
         ("zero encoder.outputs", "no tap is called"),
         ("patch encoder.outputs Hund", "no tap is called"),
         ("ablate_head encoder.5.self_attention 0", "no attention encoder"),

@@ -72,7 +72,7 @@ def test_rows_of_another_length_are_refused(translator: Translator) -> None:
         run.patch("decoder.0.cross_attention.scores", other, 1).run()
     with pytest.raises(UserError, match=r"encoder.output is \[\d+, 16\] in this run, \[\d+, 16\] in the other"):
         run.patch("encoder.output", other).run()
-    with pytest.raises(UserError, match="in this run, .* in the other"):
+    with pytest.raises(UserError, match=r"in this run, .* in the other"):
         run.patch("encoder.output", other["decoder.0.cross_attention.query"], 1).run()
 
 

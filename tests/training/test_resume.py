@@ -267,7 +267,7 @@ def test_other_validation_pairs_are_said_to_be_passed_over_and_other_languages_r
     told: list[str] = []
     list(train_translator([], whole, steps=STEPS + 1, resume=True, valid=["v.tsv"], log=told.append))
     assert any("not read: v.tsv" in line for line in told)
-    with pytest.raises(UsageError, match="target language stays unknown, got fr"):
+    with pytest.raises(UsageError, match="started with target language unknown, got fr"):
         list(train_translator([], whole, steps=STEPS + 2, resume=True, target_lang="fr"))
 
 

@@ -31,7 +31,7 @@ _WAYS: dict[str, tuple[Optimizer, tuple[float, float]]] = {
 
 
 class _Variant(NamedTuple):
-    """A training: optimizer, head dimension, learning rate, kind of scores."""
+    """A training run: optimizer, head dimension, learning rate, kind of scores."""
 
     way: str
     width: int
