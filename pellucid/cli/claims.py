@@ -51,8 +51,8 @@ def run(
     A verdict follows from the measured numbers by a rule that was fixed beforehand.
 
     Args:
-        ids: Claims to run; a letter stands for its topic; all by default.
-        quick: Shorten the trainings.
+        ids: Claims to run, all by default; a letter selects all claims of that topic.
+        quick: Use shorter training runs.
         lang: Language of the report.
         output: Folder for report.html, report.md with its figures, and claims.json.
         data: Folder with your own files for claims that need real text: text.txt, analogies.txt, similarity.tsv.

@@ -41,19 +41,20 @@ def look(
 ) -> None:
     """Look inside a model while it reads a text.
 
-    Shows which token attends to which, what each part adds, what each layer would predict. Layers and heads count from
-    0. Without -o the view is drawn in the terminal.
+    Shows which token attends to which, what each part adds to the residual stream, and what each layer would predict.
+    Layers and heads are numbered from 0. Without -o, the view is drawn in the terminal.
 
     Args:
-        folder: Model folder; for word vectors also a file.
-        text: What the model reads, or words for word vectors; - reads standard input.
-        target: Translation that a translator's decoder reads, instead of its own.
-        prefix: How a translator's own translation must begin.
+        folder: Model folder, or a folder or file of word vectors.
+        text: Text for the model to read; for word vectors, words separated by spaces; - for standard input.
+        target: For translators: translation to feed to the decoder, instead of the model's own.
+        prefix: For translators: text that the model's own translation must begin with.
         what_if: Edit the run and show the effect: "mask_token 3", "replace_token 3 dog", "ablate_head
             encoder.0.self_attention 2", "keep_heads ATTENTION 0 1", "zero NAME", "patch NAME TEXT 3", "temperature
-            ATTENTION 2", "edit_source TEXT", "remove_positions". Repeat it for several edits. With --view, show that
-            view of the edited run.
-        check: Check that the numbers are those the model uses: weights sum to 1, parts add up, fast path, cache.
+            ATTENTION 2", "edit_source TEXT", "remove_positions". Repeat the option for several edits. With --view,
+            show that view of the edited run.
+        check: Verify that the displayed numbers match those of actual inference: weights sum to 1, parts add up, and
+            the fast path and the cache give the same values.
         views: List the views and the edits.
         as_json: Print the numbers of the view as one line of JSON.
     """

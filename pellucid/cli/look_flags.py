@@ -20,19 +20,20 @@ class PictureFlags:
     """Which numbers are drawn, and where."""
 
     view: str = ""
-    """Name of a view (see --list); by default where the decoder looks, and on a page all views."""
+    """View to show (see --list); by default alignment for translators and decoder-attention for language models; in a
+    page, all views."""
 
     layer: int | None = None
     """Layer to show; by default the last."""
 
     head: int | None = None
-    """Head to show."""
+    """Head to show; by default all, or the first in views of a single head."""
 
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None
-    """Write a page (.html, self-contained), a picture (.png, .svg) or its Vega-Lite definition (.json)."""
+    """Write a page (.html, self-contained), a picture (.png, .svg) or the Vega-Lite specification (.json)."""
 
     dark: Switch = False
-    """Draw the picture for a dark background; a page follows the reader's setting."""
+    """Draw pictures for a dark background; pages follow the reader's browser setting."""
 
     @property
     def has_all_views(self) -> bool:

@@ -85,15 +85,15 @@ def translate(
 ) -> None:
     """Translate text with a trained model.
 
-    For each line of the input there is a line of output; blank lines stay blank. Lines of any length are translated
+    Each input line produces one output line; blank lines stay blank. Lines of any length are translated
     completely: long ones are split at sentence ends. The model's own settings (generation_config.json) apply unless a
-    flag overrides them. With --n-best, each line of the input gives as many lines of output: line number, score,
+    flag overrides them. With --n-best N, each input line produces N output lines: line number, score,
     translation. Warnings about single lines (repetition, number, under_translation, length, truncated, placeholder) go
     to stderr.
 
     Args:
-        folder: Folder of the model.
-        files: A text file (.gz, .xz and .zst are decompressed); - or nothing reads standard input.
+        folder: Model folder.
+        files: A text file (.gz, .xz and .zst are decompressed); standard input if omitted or -.
         output: Write the translation to this file, atomically, instead of standard output.
         text: Translate this text instead of a file.
         prefix: Begin every translation with this text.

@@ -19,10 +19,10 @@ class CheckOptions(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     drop: tuple[str, ...] = Field(
-        (), description="checks whose pairs or documents are left out; errors among them no longer stop training"
+        (), description="leave out pairs or documents with these issues, even issues that would otherwise stop training"
     )
-    keep: tuple[str, ...] = Field((), description="checks that only report")
-    skip: tuple[str, ...] = Field((), description="checks that are not run")
+    keep: tuple[str, ...] = Field((), description="report these issues, but keep the pairs or documents")
+    skip: tuple[str, ...] = Field((), description="do not run these checks")
 
     @field_validator("drop", "keep", "skip", mode="before")
     @classmethod
@@ -44,12 +44,12 @@ class DataConfig(CheckOptions):
     max_characters: int = Field(
         2000, gt=0, description="maximum length of a side, characters; about 500 tokens of English, 1,300 of Chinese"
     )
-    min_characters: int = Field(2, ge=1, description="shorter sides are reported as too short, characters")
+    min_characters: int = Field(2, ge=1, description="report sides of fewer characters as too short")
     max_ratio: float = Field(
         4.0,
         gt=1,
-        description="a side is suspicious if it is this many times as long as expected from its partner; "
-        "10 characters are added to both, so that short sides may differ more",
+        description="maximum ratio of a side's length to the length expected from its partner; 10 characters are added "
+        "to both, which tolerates larger differences between short sides",
     )
 
     @model_validator(mode="after")

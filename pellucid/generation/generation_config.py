@@ -15,7 +15,7 @@ class GenerationConfig(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     beam: int = Field(4, ge=1, description="hypotheses kept per sentence; 1 is greedy search")
-    n_best: int = Field(1, ge=1, description="translations returned for each text, at most as many as the beam is wide")
+    n_best: int = Field(1, ge=1, description="number of translations per text; at most the beam size")
     length_penalty: float = Field(
         1.0,
         ge=0,
@@ -23,21 +23,23 @@ class GenerationConfig(BaseModel):
         "translations",
     )
     min_length: int = Field(0, ge=0, description="minimum length of a translation, tokens")
-    max_length_ratio: float = Field(3.0, ge=0, description="maximum length: this many tokens per source token …")
+    max_length_ratio: float = Field(
+        3.0, ge=0, description="a in the maximum length of a translation, a · source tokens + b"
+    )
     max_length_extra: int = Field(
-        30, ge=1, description="… plus this many; a translation that is truncated there carries a warning"
+        30, ge=1, description="b in the maximum length; a translation truncated there carries a warning"
     )
     no_repeat_ngram: int = Field(
-        0, ge=0, description="allow no sequence of this many tokens to occur twice; 0: no restriction"
+        0, ge=0, description="never generate the same sequence of this many tokens twice; 0: no restriction"
     )
     batch_tokens: int = Field(
-        4096, ge=1, description="batch size: source tokens, padding included, times the width of the beam"
+        4096, ge=1, description="batch size: source tokens, padding included, times the beam size"
     )
     split_above: int | None = Field(
         None,
         ge=8,
         description="split lines of more source tokens at sentence ends and translate the parts separately; default: "
-        f"as long as almost all of the training text, {SHORTEST_SPLIT} to {LONGEST_SPLIT}",
+        f"the 99th percentile of the lengths of training lines, but {SHORTEST_SPLIT} to {LONGEST_SPLIT}",
     )
     protect_placeholders: bool = Field(
         True, description="keep {{name}}, {0}, %s, ###T01###, tags, URLs and e-mail addresses byte for byte"

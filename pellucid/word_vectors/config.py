@@ -37,7 +37,8 @@ class VectorsConfig(BaseModel):
 
     model: Literal["skip-gram", "cbow"] = Field(
         "skip-gram",
-        description="Whether each context word predicts the centre (skip-gram), or their mean does (cbow).",
+        description="Make one prediction for each pair of centre and context word (skip-gram), or predict the centre "
+        "from the mean of its context words (cbow).",
     )
     objective: Literal["negative-sampling", "hierarchical-softmax", "full-softmax"] = Field(
         "negative-sampling",
@@ -51,10 +52,13 @@ class VectorsConfig(BaseModel):
     )
     negative: int = Field(5, ge=1, le=63, description="Number of negatives per window (negative sampling).")
     noise_exponent: float = Field(
-        0.75, ge=-2, le=2, description="Negatives are sampled by word count to this power (Mikolov et al. 2013)."
+        0.75,
+        ge=-2,
+        le=2,
+        description="Negatives are sampled in proportion to word count raised to this power (Mikolov et al. 2013).",
     )
     sample: float = Field(
-        1e-3, ge=0, description="Share of the text above which a word is subsampled; 0 disables subsampling."
+        1e-3, ge=0, description="Subsample words whose share of the text is above this; 0 disables subsampling."
     )
     sample_formula: Literal["code", "paper"] = Field(
         "code",
@@ -71,7 +75,7 @@ class VectorsConfig(BaseModel):
     lowercase: bool = Field(False, description="Convert the text to lower case.")
     drop_punctuation: bool = Field(False, description="Drop tokens without a letter or a digit, such as commas.")
     phrases: int = Field(
-        0, ge=0, le=4, description="Number of passes that join frequent word pairs to phrases (new_york)."
+        0, ge=0, le=4, description="Number of passes that join frequent word pairs into phrases (new_york)."
     )
     phrase_score: Literal["npmi", "original"] = Field(
         "npmi", description="Phrase score: normalized pointwise mutual information, or that of word2phrase."
@@ -87,14 +91,14 @@ class VectorsConfig(BaseModel):
     cbow_sum: bool = Field(False, description="Use the sum of the context vectors in cbow instead of their mean.")
     cbow_gradient: Literal["classic", "exact"] = Field(
         "classic",
-        description="Update of cbow's context vectors: that of their sum, as in word2vec.c (classic), or the gradient "
-        "of their mean (exact).",
+        description="How cbow updates context vectors: with the gradient not divided by their number, as in word2vec.c "
+        "(classic), or with the gradient of their mean (exact).",
     )
     seed: int = Field(1, ge=0, lt=2**63, description="Random seed.")
     fast: bool = Field(
         False,
-        description="Use one worker per thread, a single one without copies: faster, but the vectors depend on the "
-        "number of threads.",
+        description="Use one worker per thread; with one thread, update the model in place. Faster, but the vectors "
+        "depend on the number of threads.",
     )
     workers: int | None = Field(
         None,
@@ -104,7 +108,7 @@ class VectorsConfig(BaseModel):
         "depend on it. 4 by default, 1 for small texts; with many, frequent words are sampled too rarely as negatives.",
     )
     shard_words: int | None = Field(
-        None, ge=1, le=1_000_000, description="Number of words per shard; chosen by the size of the text by default."
+        None, ge=1, le=1_000_000, description="Number of words per shard; by default, depends on the size of the text."
     )
 
     @model_validator(mode="after")
