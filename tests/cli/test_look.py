@@ -31,7 +31,7 @@ def test_the_terminal_shows_where_it_looked(folder: Path, capsys: Captured) -> N
     assert lines[0].endswith("⟨end⟩")
     assert any(line.lstrip().startswith("⟨end⟩") for line in lines)
     assert "75, 50, 25 and 0 %" in lines[-1]
-    assert "column is a token of the source" in shown.err
+    assert "each column a token of the source" in shown.err
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,9 @@ def _font_files(folders: Iterable[Path]) -> Iterator[Path]:
 def _character_codes(file: Path) -> frozenset[int]:
     """Read which characters a font file has; none if it cannot be read."""
     try:
-        fonts = TTCollection(file, lazy=True).fonts if file.suffix.lower() == ".ttc" else [TTFont(file, lazy=True)]
-        return frozenset(code for font in fonts for code in font.getBestCmap() or ())
+        with file.open("rb") as stream:
+            is_collection = file.suffix.lower() == ".ttc"
+            fonts = TTCollection(stream, lazy=True).fonts if is_collection else [TTFont(stream, lazy=True)]
+            return frozenset(code for font in fonts for code in font.getBestCmap() or ())
     except (OSError, TTLibError):
         return frozenset()
