@@ -51,7 +51,7 @@ def test_a_page_loads_nothing(language: str) -> None:
 def test_markdown_has_verdict_numbers_and_figure() -> None:
     text = markdown(OUTCOMES, "zh")
     assert "![H1](figures/H1.svg)" in text and "![E10]" not in text
-    assert "**不成立**" in text and "| 分数个数的相对差（条件不满足时） |" in text
+    assert "**不成立**" in text and "| 得分个数的相对差（条件不满足时） |" in text
 
 
 def test_a_report_is_a_folder(tmp_path: Path) -> None:

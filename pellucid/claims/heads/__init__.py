@@ -1,1 +1,1 @@
-"""H: many heads."""
+"""H: claims about multi-head attention."""

@@ -41,8 +41,8 @@ def measure(setup: Setup, many: tuple[int, int] = (8, 64)) -> Evidence:
     counts = {"1 × 512": _counts(1, _D), f"{many[0]} × {many[1]}": _counts(*many)}
     one, several = counts.values()
     records = [
-        {"cost": cost, "heads": heads, "ratio": pluralize[cost] / one[cost], "count": pluralize[cost]}
-        for heads, pluralize in counts.items()
+        {"cost": cost, "heads": heads, "ratio": count[cost] / one[cost], "count": count[cost]}
+        for heads, count in counts.items()
         for cost in _COUNTS
     ]
     off = {cost: abs(several[cost] / one[cost] - 1) for cost in _COUNTS}
