@@ -24,10 +24,10 @@ class GenerationConfig(BaseModel):
     )
     min_length: int = Field(0, ge=0, description="minimum length of a translation, tokens")
     max_length_ratio: float = Field(
-        3.0, ge=0, description="a in the maximum length of a translation, a · source tokens + b"
+        3.0, ge=0, description="maximum number of translation tokens per source token, before max_length_extra is added"
     )
     max_length_extra: int = Field(
-        30, ge=1, description="b in the maximum length; a translation truncated there carries a warning"
+        30, ge=1, description="tokens added to the maximum length; a translation truncated there carries a warning"
     )
     no_repeat_ngram: int = Field(
         0, ge=0, description="never generate the same sequence of this many tokens twice; 0: no restriction"
