@@ -1,4 +1,4 @@
-"""Draw docs/pictures/attention.svg: where each head of a translator looks while it translates one sentence.
+"""Draw docs/pictures/attention.svg: the cross-attention of every head while a translator translates a sentence.
 
     pellucid demo -o demo-model
     python docs/make_pictures.py demo-model [--text 那只猫昨天吃了三条鱼。]
@@ -11,40 +11,24 @@ import argparse
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-import torch
-from torch import Tensor
-
 import pellucid
-from pellucid.layers.taps import SelectiveTap
+from pellucid.inspection.labelled_array import Array
 from pellucid.translator import Translator
 
 CELL, GAP, LEFT, TOP = 15, 26, 92, 78
 FONT = "'Noto Sans','Noto Sans CJK SC','PingFang SC','Microsoft YaHei','Helvetica Neue',Arial,sans-serif"
 
 
-def cross_attention(model: Translator, text: str) -> tuple[list[str], list[str], dict[int, Tensor]]:
-    """Return source tokens, target tokens, and per decoder layer the weights [heads target source]."""
-    source_pieces = model.source_tokenizer.pieces(text)
-    source = [*(piece.id for piece in source_pieces), model.source_tokenizer.end_id]
-    translation = model.translate(text).text
-    target_pieces = model.target_tokenizer.pieces(translation)
-    target = [model.target_tokenizer.start_id, *(piece.id for piece in target_pieces)]
-    weights: dict[int, Tensor] = {}
-
-    def record(name: str, x: Tensor) -> Tensor:
-        weights[int(name.split(".")[1])] = x[0]
-        return x
-
-    names = [f"decoder.{layer}.cross_attention.weights" for layer in range(len(model.model.decoder))]
-    with torch.inference_mode():
-        model.model(torch.tensor([source]), torch.tensor([target]), SelectiveTap(names, record))
-    # Row j holds where the model looked when it was about to write token j: the last one is the end.
-    sources = [*(piece.display for piece in source_pieces), "⟨end⟩"]
-    return sources, [*(piece.display for piece in target_pieces), "⟨end⟩"], weights
+def cross_attention(model: Translator, text: str) -> tuple[list[str], list[str], dict[int, Array]]:
+    """Return source tokens, target tokens, and the weights of each decoder layer, [heads target source]."""
+    look = model.look(text, what=["decoder.*.cross_attention.weights"])
+    weights = {int(name.split(".")[1]): array.values for name, array in look.arrays.items()}
+    # Row j is where the model looked to predict token j; the last one is the end.
+    return [token.display for token in look.source], [token.display for token in look.next_tokens], weights
 
 
-def draw(sources: list[str], targets: list[str], weights: dict[int, Tensor]) -> str:
-    """Return the picture: a row of heads for each decoder layer."""
+def draw(sources: list[str], targets: list[str], weights: dict[int, Array]) -> str:
+    """Draw a row of heads for each decoder layer."""
     heads = max(len(layer) for layer in weights.values())
     width, height = len(sources) * CELL, len(targets) * CELL
     total_width = LEFT + heads * (width + GAP)
@@ -79,8 +63,8 @@ def draw(sources: list[str], targets: list[str], weights: dict[int, Tensor]) -> 
 
 
 def _text(x: float, y: float, text: str, anchor: str, colour: str = "#000000", transform: str = "") -> str:
-    turned = f' transform="{transform}"' if transform else ""
-    return f'<text x="{x}" y="{y}" text-anchor="{anchor}" fill="{colour}"{turned}>{escape(text)}</text>'
+    rotated = f' transform="{transform}"' if transform else ""
+    return f'<text x="{x}" y="{y}" text-anchor="{anchor}" fill="{colour}"{rotated}>{escape(text)}</text>'
 
 
 def main() -> None:

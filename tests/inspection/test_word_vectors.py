@@ -113,7 +113,7 @@ def test_the_command_looks_at_words(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert main(["look", folder, "dog 猫", "-o", str(tmp_path / "look.html")]) == 0
     for arguments, code, said in (
         (["dog", "--layer", "1"], 2, "have no layer"),
-        (["dog", "--what-if", "mask_token 1"], 2, "have no computation to change"),
+        (["dog", "--what-if", "mask_token 1"], 2, "cannot be edited"),
         (["dog", "--target", "cat"], 2, "only translators"),
         (["dgo"], 1, "dgo"),
         (["dog", "-o", "x.pdf"], 2, "ends in .html"),
