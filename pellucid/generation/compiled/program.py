@@ -165,11 +165,19 @@ class _Writer:
         if isinstance(attention.query_norm, RMSNorm) and isinstance(attention.key_norm, RMSNorm):
             self.head_norm(attention.query_norm, heads, rows)
             self.head_norm(attention.key_norm, kv_heads, ArenaRows(key, rows.length))
-        if isinstance(attention.positions, Rotary):
-            self.add((kernel.ROTATE, *rows, heads + kv_heads, self.head))
+        slopes = self.zeros
+        scheme = self.model.config.positions
+        match scheme:
+            case "rope":
+                self.add((kernel.ROTATE, *rows, heads + kv_heads, self.head))
+            case "alibi":
+                assert isinstance(attention.positions, AlibiBias)
+                slopes = self.learn_vector(attention.positions.slopes)
+            case "sinusoidal" | "learned" | "none":  # added to the embeddings, if at all
+                pass
+            case _:
+                assert_never(scheme)
         self.add((kernel.APPEND, number, key, value, rows.length))
-        positions = attention.positions
-        slopes = self.learn_vector(positions.slopes) if isinstance(positions, AlibiBias) else self.zeros
         scale = attention.d_head**-0.5
         self.add((kernel.ATTEND, number, heads, *rows, slopes, *self.head_output), scale)
         output = self.head_rows(attention.output.weight.T, heads).T
