@@ -107,7 +107,7 @@ def test_a_prompt_without_the_ending_that_was_learnt_is_told(folder: Path, tmp_p
     shutil.copytree(folder, asked)
     write_json(asked / "report.json", {"data": {"with_prompt": 2, "prompt_ending": "\n"}})
     (tmp_path / "prompts.txt").write_text("The cat\n", encoding="utf-8")
-    told = 'The prompts that this model learnt end with "\\n"'
+    told = 'The prompts that this model was trained on end with "\\n"'
     for arguments, expected in (["The cat"], True), (["The cat\n"], False), ([], False):
         assert main(["generate", str(asked), *arguments]) == 0
         assert (told in capsys.readouterr().err) is expected
@@ -158,7 +158,7 @@ def test_a_conversation_is_a_line_an_answer(talker: Path, capsys: Captured, type
 def test_a_conversation_longer_than_the_context_forgets_aloud(talker: Path, capsys: Captured, typed: Typed) -> None:
     typed("The cat ate\n" * 4)
     assert main(["chat", str(talker), "-n", "4", "--system", "猫"]) == 0
-    assert "oldest exchange is left out" in capsys.readouterr().err
+    assert "oldest exchange is dropped" in capsys.readouterr().err
 
 
 def test_a_line_longer_than_the_context_is_an_error(talker: Path, capsys: Captured, typed: Typed) -> None:

@@ -68,7 +68,7 @@ def test_without_a_compiler_it_is_said_before_the_text_is_read(tmp_path: Path) -
     missing = {"CXX": str(tmp_path / "no-compiler"), "TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "cache")}
     done = run([*command, "--training.compile", "true", "--device", "cpu"], **missing)
     assert done.returncode == 1
-    assert done.stderr.startswith("error: the model cannot be compiled here: ")
+    assert done.stderr.startswith("error: torch.compile does not work here: ")
     assert "hint: Leave it out" in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "model").exists()

@@ -72,7 +72,7 @@ def test_rows_start_from_vectors_and_stay_if_they_are_frozen(
 def test_vectors_of_another_size_are_refused_before_the_text_is_read(pairs_file: PairsFile, tmp_path: Path) -> None:
     vectors_for(pairs_file(), tmp_path / "words", dim=30)
     settings = {**SMALL, "model.embeddings": str(tmp_path / "words")}
-    with pytest.raises(UserError, match=r"have 30 numbers each, and model\.d_model is 32"):
+    with pytest.raises(UserError, match=r"have 30 dimensions, but model\.d_model is 32"):
         train_translator(["missing.tsv"], tmp_path / "model", settings=settings, steps=6)
     with pytest.raises(UserError, match="no such"):
         train_translator(["a"], tmp_path / "m", settings={**SMALL, "model.embeddings": "nowhere"}, steps=6)
@@ -86,7 +86,7 @@ def test_what_is_odd_about_the_vectors_is_told_or_refused(pairs_file: PairsFile,
     settings = {**SMALL, "model.embeddings": str(tmp_path / "v.txt")}
     for _ in train_translator([source], tmp_path / "model", settings=settings, steps=1, log=told.append):
         pass
-    assert any("word vectors: the word 'the' stands twice, first in line 1" in line for line in told)
+    assert any("word vectors: the word 'the' is repeated, first in line 1" in line for line in told)
     WordVectors(["the", "a"], numpy.ones((2, 32))).save(tmp_path / "nan")
     path = tmp_path / "nan" / "model.safetensors"
     bad = numpy.full((2, 32), numpy.nan, numpy.float32)

@@ -350,7 +350,7 @@ def test_what_is_odd_about_the_vectors_is_told_or_refused(text_file: TextFile, t
     told: list[str] = []
     settings = {"model.embeddings": str(tmp_path / "v.txt")}
     trained(text_file(), tmp_path / "model", steps=1, settings=settings, log=told.append)
-    assert any("word vectors: the word 'the' stands twice, first in line 1" in line for line in told)
+    assert any("word vectors: the word 'the' is repeated, first in line 1" in line for line in told)
     with pytest.raises(UsageError, match="freeze_embeddings keeps rows that started from word vectors"):
         trained(text_file(), tmp_path / "m", steps=1, settings={"model.freeze_embeddings": True})
 
