@@ -16,8 +16,8 @@ def test_a_map_of_a_long_text_is_its_beginning() -> None:
     for unit in ("share", "cosine"):
         lines = draw(array(6000, 6000, unit), columns=80)
         assert len(lines) < 1000
-        assert "places of query; a shorter text has fewer" in lines[0]
-        assert "of 6,000 places of key" in lines[1]
+        assert "entries of query; a shorter text has fewer" in lines[0]
+        assert "of 6,000 entries of key" in lines[1]
         shown = "\n".join(lines)
         assert "q59" in shown
         assert "q60" not in shown
@@ -26,7 +26,7 @@ def test_a_map_of_a_long_text_is_its_beginning() -> None:
 def test_a_shorter_text_is_no_advice_where_it_would_not_help() -> None:
     axes = (Axis("position", ("0", "1")), Axis("d_model", tuple(map(str, range(192)))))
     lines = draw(LabelledArray("codes", numpy.zeros((2, 192)), axes, "–", "made up"), columns=80)
-    assert "d_model; --json gives all of them" in "\n".join(lines)
+    assert "d_model; --json prints all of them" in "\n".join(lines)
 
 
 def test_one_of_sixty_is_whole() -> None:
@@ -39,7 +39,7 @@ def test_one_of_sixty_is_whole() -> None:
 def test_numbers_along_one_axis_are_shortened_too() -> None:
     axis = Axis("token", tuple(f"t{i}" for i in range(500)))
     lines = draw(LabelledArray("norms", numpy.zeros(500), (axis,), "length", "made up"), columns=80)
-    assert lines[0].startswith("the first 60 of 500 places of token")
+    assert lines[0].startswith("the first 60 of 500 entries of token")
     assert len(lines) < 70
 
 
