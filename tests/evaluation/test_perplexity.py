@@ -64,7 +64,7 @@ def test_a_document_in_parts_is_the_document(tmp_path: Path, monkeypatch: pytest
     file = tmp_path / "play.txt"
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
     whole = [raw.document for raw in read_documents(str(file), "file")]
-    monkeypatch.setattr("pellucid.corpus.documents.PART", 50)
+    monkeypatch.setattr("pellucid.corpus.documents.MAX_PART", 50)
     parts = [raw.document for raw in read_documents(str(file), "file")]
     assert len(whole) == 1 < len(parts)
     one, other = measure_texts(model, whole, stride=1), measure_texts(model, parts, stride=1)

@@ -14,7 +14,7 @@ PROGRAM = """
 from pellucid import WordVectors
 from pellucid.word_vectors import negative_sampling, shards, word_table
 
-vectors = WordVectors.train([["a", "b", "c"]] * 50, min_count=1, d=16, negative=2, sample=0, threads=1)
+vectors = WordVectors.train([["a", "b", "c"]] * 50, min_count=1, dim=16, negative=2, sample=0, threads=1)
 kernel = negative_sampling.compile_negative_sampling(False, 2, 1)
 hits, misses = (sum(sum(getattr(k.stats, name).values()) for k in (kernel,)) for name in ("cache_hits", "cache_misses"))
 print(hits, misses, vectors.input_vectors.sum())
@@ -55,7 +55,7 @@ def test_the_second_process_compiles_nothing_and_an_edited_callee_is_noticed(pac
 
 
 def test_it_trains_where_nothing_can_be_written(package: Path) -> None:
-    for folder in (package, package / "word2vec"):
+    for folder in (package, package / "word_vectors", package / "kernels"):
         (folder / "__pycache__").touch()  # a file: no folder can be made there, not even by root
     nowhere = str(package / "__pycache__")
     for _ in range(2):
