@@ -4,7 +4,7 @@ import struct
 
 import numpy
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from pellucid import WordVectors
@@ -95,6 +95,7 @@ def test_a_number_is_written_so_that_it_reads_as_the_same(numbers: list[float]) 
 @given(number=finite)
 def test_no_shorter_decimal_reads_as_the_same(number: float) -> None:
     (text,) = formatted([number])
+    assume("e" in text or abs(number) < 2**24)  # larger whole numbers are written out: 48670168, not 48670170
     significant = text.lstrip("-").partition("e")[0].replace(".", "").strip("0")
     for count in range(1, len(significant)):
         assert bits(float(f"{numpy.float32(number):.{count - 1}e}")) != bits(number)
