@@ -3,6 +3,7 @@
     python docs/make_claims.py              run the whole lab, which takes hours, and write the report
     python docs/make_claims.py E1 T         run these claims and topics only; keep the outcomes of the others
     python docs/make_claims.py --report     run nothing; write the report from the stored outcomes
+    python docs/make_claims.py --report E1  the same, and draw the figures of these claims and topics again
     python docs/make_claims.py --unknown    run the claims without a full outcome, such as after an interruption
 
 Outcomes are stored in docs/claims/outcomes.jsonl as soon as they are known. Verdicts are derived from them each time.
@@ -61,13 +62,14 @@ def render() -> dict[str, str]:
 
 
 def _draw(ids: set[str]) -> None:
+    """Draw the figures of these claims, and those that do not exist yet; the others keep every pixel."""
     for one in stored_outcomes().values():
-        if one.claim.id in ids and one.evidence is not None:
-            for lang in LANGUAGES:
-                folder = FOLDER / figures_folder(lang)
-                folder.mkdir(parents=True, exist_ok=True)
+        for lang in LANGUAGES:
+            path = FOLDER / figures_folder(lang) / f"{one.claim.id}.svg"
+            if one.evidence is not None and (one.claim.id in ids or not path.exists()):
+                path.parent.mkdir(parents=True, exist_ok=True)
                 drawn = svg(specification(one.evidence, one.claim.texts, lang))
-                (folder / f"{one.claim.id}.svg").write_text(drawn + "\n", encoding="utf-8")
+                path.write_text(drawn + "\n", encoding="utf-8")
 
 
 def main() -> None:
@@ -81,15 +83,17 @@ def main() -> None:
     asked = options.parse_args()
     FOLDER.mkdir(exist_ok=True)
     chosen = find_claims(asked.ids)
+    drawn = {claim.id for claim in chosen} if asked.ids else set()
     for claim in () if asked.report else chosen:
         found = stored_outcomes()
         if not (asked.unknown and claim.id in found and (asked.quick or not found[claim.id].shortened)):
             clock = time.process_time()
             found[claim.id] = run_claim(claim, quick=asked.quick, data=asked.data)
+            drawn.add(claim.id)
             spent = time.process_time() - clock
             write_outcomes(OUTCOMES, (found[each.id] for each in find_claims(()) if each.id in found))
             print(f"{claim.id} {found[claim.id].verdict} {spent:.1f} s of processor time", flush=True)
-    _draw({claim.id for claim in chosen})
+    _draw(drawn)
     for name, text in render().items():
         (FOLDER / name).write_text(text, encoding="utf-8")
 

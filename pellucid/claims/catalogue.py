@@ -1,14 +1,16 @@
 """All claims of the lab, in the order of its topics."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
+from typing import NamedTuple
 
 from pellucid.claims.claim import Claim
-from pellucid.errors import UsageError, did_you_mean
+from pellucid.claims.texts import claim_id
+from pellucid.errors import UsageError, UserError, did_you_mean
 
-__all__ = ["TOPICS", "all_claims", "find_claims", "topic_of"]
+__all__ = ["TOPICS", "all_claims", "find_claims", "topic_of", "unfit_claims"]
 
 TOPICS = {
     "E": "words",
@@ -24,16 +26,35 @@ TOPICS = {
 """Letter of a topic → folder of its claims."""
 
 
+class _Catalogue(NamedTuple):
+    """The claims, and by id what is wrong with those whose texts are unfit."""
+
+    claims: tuple[Claim, ...]
+    unfit: Mapping[str, UserError]
+
+
 @cache
-def all_claims() -> tuple[Claim, ...]:
-    """List every claim by topic and number: each module of a topic's folder that begins with its letter has one."""
-    found = []
+def _catalogue() -> _Catalogue:
+    claims, unfit = [], {}
     for letter, folder in TOPICS.items():
         package = import_module(f"pellucid.claims.{folder}")
         names = [module.name for module in iter_modules(package.__path__) if module.name.startswith(letter.lower())]
-        claims = [import_module(f"{package.__name__}.{name}").CLAIM for name in names]
-        found += sorted(claims, key=lambda claim: int(claim.id[1:]))
-    return tuple(found)
+        for name in sorted(names, key=lambda name: int(claim_id(name)[1:])):
+            try:
+                claims.append(import_module(f"{package.__name__}.{name}").CLAIM)
+            except UserError as error:
+                unfit[claim_id(name)] = error
+    return _Catalogue(tuple(claims), unfit)
+
+
+def all_claims() -> tuple[Claim, ...]:
+    """List every claim by topic and number: each module of a topic's folder that begins with its letter has one."""
+    return _catalogue().claims
+
+
+def unfit_claims() -> Mapping[str, UserError]:
+    """List the claims that `all_claims` leaves out because of an error in their texts, by id."""
+    return _catalogue().unfit
 
 
 def find_claims(ids: Iterable[str]) -> tuple[Claim, ...]:
@@ -41,6 +62,7 @@ def find_claims(ids: Iterable[str]) -> tuple[Claim, ...]:
 
     Raises:
         UsageError: for an unknown id, naming the most similar one.
+        UserError: for a claim whose texts are unfit.
     """
     claims = {claim.id: claim for claim in all_claims()}
     chosen: dict[str, Claim] = {}
@@ -50,6 +72,8 @@ def find_claims(ids: Iterable[str]) -> tuple[Claim, ...]:
             chosen |= {key: claim for key, claim in claims.items() if topic_of(claim) == name}
         elif name in claims:
             chosen[name] = claims[name]
+        elif name in unfit_claims():
+            raise unfit_claims()[name]
         else:
             raise UsageError(
                 f"unknown claim {given}",

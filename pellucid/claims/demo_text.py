@@ -28,12 +28,7 @@ def demo_sentences(language: Language, count: int, seed: int) -> list[list[str]]
 
 
 @lru_cache(maxsize=16)
-def demo_vectors(
-    language: Language,
-    count: int,
-    seed: int,
-    epochs: int = 5,
-) -> WordVectors:
+def demo_vectors(language: Language, count: int, seed: int, epochs: int = 5) -> WordVectors:
     """Train vectors of the words that occur at least five times in sentences of one side."""
     return WordVectors.train(
         demo_sentences(language, count, seed),

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from inspect import getfile
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,7 @@ def run_claim(claim: Claim, *, quick: bool = False, seed: int = FIRST_SEED, data
 
     Raises:
         UsageError: for a seed out of range.
-        UserError: if `data` is not a folder, or a file in it cannot be read.
+        UserError: if `data` is not a folder, or a file in it cannot be read; or if the claim's texts lack a name.
     """
     _check(seed, data)
     clock = time.monotonic()
@@ -109,6 +110,13 @@ def run_claim(claim: Claim, *, quick: bool = False, seed: int = FIRST_SEED, data
     except MissingData as lacking:
         texts = claim.texts.messages.get(lacking.message) or shared_texts().report[lacking.message]
         missing = texts.format(**lacking.values)
+    # The user's own files bring words of their own into a table.
+    if evidence is not None and data is None and (untold := claim.texts.missing(evidence)):
+        raise UserError(
+            f"claim {claim.id}: its texts lack {', '.join(untold)}",
+            where=str(Path(getfile(claim.experiment)).with_suffix(".toml")),
+            hint="Name each number and column in [names], and translate each word of the table in [words].",
+        )
     return judge_outcome(claim, evidence, missing, quick=quick, seed=seed, seconds=time.monotonic() - clock)
 
 

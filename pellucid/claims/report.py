@@ -106,11 +106,7 @@ def page(outcomes: Sequence[Outcome], language: Language) -> str:
         if one.evidence is not None
     }
     template = _templates(html=True).get_template("report.html")
-    return template.render(
-        **_context(outcomes, language),
-        colours=COLOURS,
-        drawing=chart_scripts(charts),
-    )
+    return template.render(**_context(outcomes, language), colours=COLOURS, drawing=chart_scripts(charts))
 
 
 @cache

@@ -4,6 +4,7 @@ The texts of a claim are in the TOML file beside its experiment; what several cl
 report, are in `shared.toml`. An experiment's own file holds no prose.
 """
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import field
@@ -11,10 +12,14 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from pydantic import ConfigDict, TypeAdapter
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
-__all__ = ["LANGUAGES", "ClaimTexts", "Language", "SharedTexts", "Text", "load_texts", "shared_texts"]
+from pellucid.claims.evidence import Evidence
+from pellucid.claims.rules import Rule
+from pellucid.errors import UserError, did_you_mean
+
+__all__ = ["LANGUAGES", "ClaimTexts", "Language", "SharedTexts", "Text", "claim_id", "load_texts", "shared_texts"]
 
 Language = Literal["en", "zh"]
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
@@ -118,12 +123,65 @@ class ClaimTexts:
         """Translate a word of a table or a figure; symbols and examples stay the same."""
         return word if language == "en" else self.words.get(word) or shared_texts().words.get(word, word)
 
+    def missing(self, evidence: Evidence) -> list[str]:
+        """List the numbers and columns of an experiment without a name, and the words of its table without Chinese."""
+        named, known = {**shared_texts().names, **self.names}, {**shared_texts().words, **self.words}
+        numbers = [*evidence.numbers, *(column for record in evidence.records for column in record)]
+        words = [cell for record in evidence.records for cell in record.values() if isinstance(cell, str)]
+        lacking = [f"[names] {number}" for number in numbers if number not in named]
+        lacking += [f'[words] "{word}"' for word in words if _is_word(word) and word not in known]
+        return list(dict.fromkeys(lacking))
 
-def load_texts(module: str) -> ClaimTexts:
-    """Load the texts beside an experiment.
 
-    Args:
-        module: the experiment's `__file__`.
+def _is_word(cell: str) -> bool:
+    """Decide whether a cell needs a translation: it is neither a symbol, nor a data type, nor the name of a tap."""
+    return bool(re.search("[a-z]{3}", cell)) and not re.match(r"b?float\d|(en|de)coder\.|W_", cell)
+
+
+def claim_id(module: str) -> str:
+    """Derive a claim's id from the name of its files: e05_similar_use_similar_rows → E5."""
+    return f"{module[0].upper()}{int(module.partition('_')[0][1:])}"
+
+
+def load_texts(path: Path, rule: Rule) -> ClaimTexts:
+    """Load the texts of a claim from the TOML file beside its experiment.
+
+    Raises:
+        UserError: if there is no such file, if it is malformed, or if it does not fit the claim's rule.
     """
-    path = Path(module).with_suffix(".toml")
-    return TypeAdapter(ClaimTexts).validate_python(tomllib.loads(path.read_text(encoding="utf-8")))
+    name = claim_id(path.stem)
+
+    def unfit(what: str, hint: str) -> UserError:
+        return UserError(f"claim {name}: {what}", where=str(path), hint=hint)
+
+    try:
+        texts = TypeAdapter(ClaimTexts).validate_python(tomllib.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        raise unfit("it has no texts", "Write this file; those of other claims show what belongs in it.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise unfit(f"its texts are not valid TOML: {error}", "Correct the file there.") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        key, message = ".".join(str(key) for key in first["loc"] if key not in ("Text", "str")), first["msg"]
+        hint = "The keys are the attributes of `ClaimTexts`; a text has an `en` and a `zh`."
+        raise unfit(f"{key}: {message[:1].lower()}{message[1:]}", hint) from None
+    numbers, names = {criterion.number for criterion in rule.all_criteria}, {**shared_texts().names, **texts.names}
+    written = {**shared_texts().reasons, **{key: text for key, text in texts.reasons.items() if isinstance(text, Text)}}
+    if texts.id != name:
+        raise unfit(f"its id is {texts.id}", f'Write id = "{name}", or rename both files.')
+    if bool(rule.outside) != (texts.condition is not None):
+        hint = "Give the rule an `outside` and the texts a [condition], or neither."
+        raise unfit("`outside` in the rule and [condition] in the texts need each other", hint)
+    for number in sorted(numbers):
+        if number not in texts.reasons:
+            raise unfit(f"{number} has no entry in [reasons]", "Say there why its threshold is where it is.")
+        if number not in names:
+            raise unfit(f"{number} has no entry in [names]", "Name it there in English and Chinese.")
+    for number, reason in texts.reasons.items():
+        if number not in numbers:
+            hint = did_you_mean(number, numbers, "Remove the entry, or add a criterion to the rule.")
+            raise unfit(f"[reasons] has {number}, which no criterion of the rule reads", hint)
+        if isinstance(reason, str) and reason not in written:
+            what = f"the reason of {number} refers to {reason}, which is unknown"
+            raise unfit(what, did_you_mean(reason, written))
+    return texts

@@ -28,6 +28,7 @@ def list_claims(
     """
     from pellucid.claims import all_claims
 
+    _warn_of_unfit_claims()
     if as_json:
         console.data_json([claim.as_dict() for claim in all_claims()])
         return
@@ -63,6 +64,7 @@ def run(
     from pellucid.claims.report import create_report_folder, terminal_lines, write_figure, write_pages
 
     chosen, outcomes, unwritten = find_claims(ids), [], 0.0
+    _warn_of_unfit_claims()
     running = run_claims(chosen, quick=quick, seed=seed, data=data)
     if output is not None:
         create_report_folder(output)
@@ -86,3 +88,10 @@ def run(
             console.log(f"Report written to {output / 'report.html'}")
     if as_json:
         console.data_json([outcome.as_dict(lang) for outcome in outcomes])
+
+
+def _warn_of_unfit_claims() -> None:
+    from pellucid.claims.catalogue import unfit_claims
+
+    for error in unfit_claims().values():
+        console.error(error)

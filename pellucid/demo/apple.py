@@ -46,12 +46,7 @@ def _works_at(rng: SentenceRng) -> Sentence:
     at_key, key = rng.new_keys(2)
     firm = _company(rng) if rng.chance(0.35) else _the_firm(rng)
     predicate = Predicate(
-        tag("在", at_key) + firm.source,
-        tag("工作", key),
-        (),
-        verb_forms("work"),
-        key,
-        tag("at", at_key) + firm.target,
+        tag("在", at_key) + firm.source, tag("工作", key), (), verb_forms("work"), key, tag("at", at_key) + firm.target
     )
     subject = non_first_person(rng) if mood == "question" else person(rng)
     clause = Clause(

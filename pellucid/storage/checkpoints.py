@@ -77,9 +77,7 @@ def read_checkpoint(folder: str | Path, device: str = "cpu") -> Checkpoint:
         step, state = int(content["step"]), dict(content["state"])
     except (KeyError, TypeError, ValueError) as error:
         raise UserError(
-            "the checkpoint's state.json is damaged",
-            where=str(folder / "state.json"),
-            hint=hint,
+            "the checkpoint's state.json is damaged", where=str(folder / "state.json"), hint=hint
         ) from error
     try:
         model, optimizer = (read_tensors(folder / name, device) for name in _TENSORS)

@@ -243,9 +243,7 @@ def _no_model_error(folder: Path) -> UserError:
     model = folder.absolute().parent.parent
     if folder.absolute().parent.name == "checkpoints" and (model / "config.json").is_file():
         return UserError(
-            f"{folder} is a checkpoint, not a model",
-            where=str(folder),
-            hint=f"Name the folder of its model: {model}",
+            f"{folder} is a checkpoint, not a model", where=str(folder), hint=f"Name the folder of its model: {model}"
         )
     return UserError(
         f"{folder} holds no model: config.json is missing",

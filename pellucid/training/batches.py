@@ -51,11 +51,7 @@ class PairBatch(NamedTuple):
 
 
 def plan_epoch(
-    source_lengths: NDArray[numpy.int64],
-    target_lengths: NDArray[numpy.int64],
-    batch_tokens: int,
-    seed: int,
-    epoch: int,
+    source_lengths: NDArray[numpy.int64], target_lengths: NDArray[numpy.int64], batch_tokens: int, seed: int, epoch: int
 ) -> list[NDArray[numpy.int64]]:
     """Plan the batches of an epoch as arrays of pair indices: similar lengths together, batches in random order.
 

@@ -41,11 +41,7 @@ class LanguageModelTask:
     """
 
     def __init__(
-        self,
-        config: LanguageModelTrainingConfig,
-        sampling: SamplingConfig,
-        model: DecoderOnly,
-        prepared: PreparedText,
+        self, config: LanguageModelTrainingConfig, sampling: SamplingConfig, model: DecoderOnly, prepared: PreparedText
     ) -> None:
         self.config = config
         self.sampling = sampling

@@ -18,10 +18,7 @@ SHARE = 0.4
 
 
 def check_fits(
-    config: EncoderDecoderConfig | DecoderOnlyConfig,
-    vocab_sizes: tuple[int, int],
-    averaged: bool,
-    device: torch.device,
+    config: EncoderDecoderConfig | DecoderOnlyConfig, vocab_sizes: tuple[int, int], averaged: bool, device: torch.device
 ) -> None:
     """Reject a model whose training state alone exceeds free memory, before any memory is allocated.
 

@@ -25,14 +25,7 @@ from pellucid.training.pair_dataset import PairDataset
 from pellucid.training.recipe import TranslatorRecipe
 from pellucid.training.request import Log, ignore
 
-__all__ = [
-    "PreparedPairs",
-    "count_ids",
-    "count_tokens",
-    "prepare_pairs",
-    "read_prepared_pairs",
-    "restart_hint",
-]
+__all__ = ["PreparedPairs", "count_ids", "count_tokens", "prepare_pairs", "read_prepared_pairs", "restart_hint"]
 
 COUNT_CHUNK = 1 << 22
 """Chunk size for counting ids: NumPy widens them to 8 bytes, and the whole array might not fit in memory."""

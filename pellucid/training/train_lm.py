@@ -17,12 +17,7 @@ from pellucid.training.language_model_task import LanguageModelTask
 from pellucid.training.memory_fit import check_fits
 from pellucid.training.prepare_pairs import count_ids
 from pellucid.training.prepare_text import PreparedText, prepare_text, read_prepared_text
-from pellucid.training.pretrained_embeddings import (
-    EmbeddingMatrix,
-    freeze_matched_rows,
-    init_embeddings,
-    load_vectors,
-)
+from pellucid.training.pretrained_embeddings import EmbeddingMatrix, freeze_matched_rows, init_embeddings, load_vectors
 from pellucid.training.recipe import LanguageModelRecipe
 from pellucid.training.request import Log, RunSpec, TrainingRequest, ignore, resolve, settings_with_length
 from pellucid.training.run_folder import explain_full_disk

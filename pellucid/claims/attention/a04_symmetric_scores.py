@@ -4,11 +4,9 @@ import torch
 from torch import Tensor
 
 from pellucid.claims.activations import Activations
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_least, at_most, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
-from pellucid.claims.rules import Rule, at_least, at_most
 from pellucid.claims.small_models import no_mask, torch_generator
-from pellucid.claims.texts import load_texts
 from pellucid.layers.attention import attend
 
 __all__ = ["CLAIM", "measure"]
@@ -52,11 +50,9 @@ def _asymmetry(matrix: Tensor) -> float:
     return float((off - off.T).norm() / off.norm())
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(at_most("asymmetry_of_scores", 1e-4), at_least("asymmetry_of_scores_through_two_matrices", 0.1)),
-        outside=(at_most("asymmetry_of_weights", 1e-4, fails_at=0.02),),
-    ),
+CLAIM = claim(
     measure,
+    at_most("asymmetry_of_scores", 1e-4),
+    at_least("asymmetry_of_scores_through_two_matrices", 0.1),
+    outside=(at_most("asymmetry_of_weights", 1e-4, fails_at=0.02),),
 )

@@ -4,11 +4,9 @@ import torch
 from torch import Tensor
 
 from pellucid.claims.activations import Activations
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_least, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
-from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.small_models import no_mask, torch_generator
-from pellucid.claims.texts import load_texts
 from pellucid.layers.attention import attend
 
 __all__ = ["CLAIM", "measure"]
@@ -19,13 +17,7 @@ _WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 
 def _weights(x: Tensor, y: Tensor | None = None) -> Tensor:
     activations = Activations()
-    attend(
-        x[None, None],
-        (x if y is None else y)[None, None],
-        x[None, None],
-        no_mask(_LENGTH),
-        activations,
-    )
+    attend(x[None, None], (x if y is None else y)[None, None], x[None, None], no_mask(_LENGTH), activations)
     return activations["weights"][0, 0]
 
 
@@ -60,11 +52,8 @@ def measure(setup: Setup, trials: int = 20, keys_of: Tensor | None = None) -> Ev
     return Evidence(numbers, records, Figure("line", "d", "distance", "scaling", log_x=True))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(at_least("share_attending_to_themselves", 0.999),),
-        outside=(at_least("share_attending_to_themselves_beside_a_long_vector", 0.999, fails_at=0.9),),
-    ),
+CLAIM = claim(
     measure,
+    at_least("share_attending_to_themselves", 0.999),
+    outside=(at_least("share_attending_to_themselves_beside_a_long_vector", 0.999, fails_at=0.9),),
 )

@@ -1,10 +1,8 @@
 """A6: queries and keys need separate projections."""
 
 from pellucid.claims.ablations import tie_queries_and_keys
-from pellucid.claims.claim import Claim, Effort, Setup
+from pellucid.claims.claim import Effort, Setup, at_least, claim
 from pellucid.claims.evidence import Evidence, Figure, paired_difference, share_over_seeds
-from pellucid.claims.rules import Rule, at_least
-from pellucid.claims.texts import load_texts
 from pellucid.claims.toy_tasks import accuracy, successors, train_on_task
 
 __all__ = ["CLAIM", "measure"]
@@ -31,14 +29,9 @@ def measure(setup: Setup) -> Evidence:
     return Evidence(numbers, records, Figure("bar", "projections", "accuracy", "seed"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(
-            at_least("advantage_of_separate", 0.1, fails_at=0.02),
-            at_least("accuracy_separate", 0.6, fails_at=0.4),
-        )
-    ),
+CLAIM = claim(
     measure,
-    Effort(Setup(seeds=3, steps=150), Setup(seeds=5, steps=1_000)),
+    at_least("advantage_of_separate", 0.1, fails_at=0.02),
+    at_least("accuracy_separate", 0.6, fails_at=0.4),
+    effort=Effort(Setup(seeds=3, steps=150), Setup(seeds=5, steps=1_000)),
 )

@@ -3,11 +3,9 @@
 import torch
 
 from pellucid.claims.activations import Activations
-from pellucid.claims.claim import Claim, Effort, Setup
+from pellucid.claims.claim import Effort, Setup, at_least, claim
 from pellucid.claims.evidence import Evidence, Figure, mean_over_seeds, paired_difference, share_over_seeds
-from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.small_models import no_mask, small_decoder, torch_generator
-from pellucid.claims.texts import load_texts
 from pellucid.claims.toy_tasks import accuracy, associative_recall, loss_on, train_on_task
 from pellucid.models.decoder_only import DecoderOnly
 
@@ -58,14 +56,9 @@ def measure(setup: Setup) -> Evidence:
     return Evidence(numbers, records, Figure("bar", "when", "weight", "seed"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(
-            at_least("gain_of_weight_on_the_right_key", 0.2, fails_at=0.05),
-            at_least("accuracy", 0.6, fails_at=0.35),
-        )
-    ),
+CLAIM = claim(
     measure,
-    Effort(Setup(seeds=3, steps=250), Setup(seeds=5, steps=1_000)),
+    at_least("gain_of_weight_on_the_right_key", 0.2, fails_at=0.05),
+    at_least("accuracy", 0.6, fails_at=0.35),
+    effort=Effort(Setup(seeds=3, steps=250), Setup(seeds=5, steps=1_000)),
 )

@@ -4,10 +4,8 @@ import torch
 from torch import Tensor
 
 from pellucid.claims.activations import Activations
-from pellucid.claims.claim import Claim, Effort, Setup
+from pellucid.claims.claim import Effort, Setup, at_least, claim
 from pellucid.claims.evidence import Evidence, Figure, mean_over_seeds, paired_difference, share_over_seeds
-from pellucid.claims.rules import Rule, at_least
-from pellucid.claims.texts import load_texts
 from pellucid.claims.toy_tasks import associative_recall, train_on_task
 
 __all__ = ["CLAIM", "explained_variance", "measure"]
@@ -55,14 +53,9 @@ def measure(setup: Setup) -> Evidence:
     return Evidence(numbers, records, Figure("bar", "space", "share", "attribute"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(
-            at_least("lead_of_wanted_in_v", 0.1, fails_at=0.0),
-            at_least("lead_in_v_over_lead_in_x", 0.05, fails_at=0.0),
-        )
-    ),
+CLAIM = claim(
     measure,
-    Effort(Setup(seeds=3, steps=250), Setup(seeds=8, steps=1_000)),
+    at_least("lead_of_wanted_in_v", 0.1, fails_at=0.0),
+    at_least("lead_in_v_over_lead_in_x", 0.05, fails_at=0.0),
+    effort=Effort(Setup(seeds=3, steps=250), Setup(seeds=8, steps=1_000)),
 )

@@ -1,11 +1,9 @@
 """A9: context changes a word's vector."""
 
-from pellucid.claims.claim import Claim, Effort, Setup
+from pellucid.claims.claim import Effort, Setup, at_least, at_most, claim
 from pellucid.claims.demo_translator import demo_translator
 from pellucid.claims.evidence import Evidence, Figure, mean_over_seeds
 from pellucid.claims.occurrences import sample_occurrences, sense_separation, states_by_layer
-from pellucid.claims.rules import Rule, at_least, at_most
-from pellucid.claims.texts import load_texts
 
 __all__ = ["CLAIM", "measure"]
 
@@ -40,14 +38,9 @@ def measure(setup: Setup) -> Evidence:
     return Evidence(numbers, shown, Figure("line", "layer", "gap", "word"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(
-            at_most("gap_at_the_embedding", 0.01, fails_at=0.05),
-            at_least("gap_at_the_last_layer", 0.1, fails_at=0.02),
-        )
-    ),
+CLAIM = claim(
     measure,
-    Effort(Setup(seeds=3, steps=150), Setup(seeds=6, steps=1_500)),
+    at_most("gap_at_the_embedding", 0.01, fails_at=0.05),
+    at_least("gap_at_the_last_layer", 0.1, fails_at=0.02),
+    effort=Effort(Setup(seeds=3, steps=150), Setup(seeds=6, steps=1_500)),
 )

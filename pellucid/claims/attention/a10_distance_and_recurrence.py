@@ -6,18 +6,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from pellucid.claims.claim import Claim, Effort, Setup
-from pellucid.claims.evidence import (
-    Estimate,
-    Evidence,
-    Figure,
-    exact_values,
-    paired_difference,
-    share_over_seeds,
-)
-from pellucid.claims.rules import Rule, at_least, at_most
+from pellucid.claims.claim import Effort, Setup, at_least, at_most, claim
+from pellucid.claims.evidence import Estimate, Evidence, Figure, exact_values, paired_difference, share_over_seeds
 from pellucid.claims.small_models import torch_generator
-from pellucid.claims.texts import load_texts
 from pellucid.claims.toy_tasks import ToyBatch, accuracy, fit, loss_on, train_on_task
 from pellucid.layers.embeddings import TokenEmbedding
 
@@ -115,16 +106,11 @@ def measure(setup: Setup) -> Evidence:
     return Evidence(numbers, records, Figure("line", "distance", "accuracy", "model", column="letters"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(
-            at_most("lost_by_distance_attention", 0.05, fails_at=0.15),
-            at_least("accuracy_far_attention", 0.8, fails_at=0.5),
-            at_least("lost_by_distance_lstm_96", 0.1, fails_at=0.02),
-        ),
-        outside=(at_least("lost_by_distance_lstm_16", 0.1, fails_at=0.02),),
-    ),
+CLAIM = claim(
     measure,
-    Effort(Setup(seeds=3, steps=60), Setup(seeds=5, steps=400)),
+    at_most("lost_by_distance_attention", 0.05, fails_at=0.15),
+    at_least("accuracy_far_attention", 0.8, fails_at=0.5),
+    at_least("lost_by_distance_lstm_96", 0.1, fails_at=0.02),
+    outside=(at_least("lost_by_distance_lstm_16", 0.1, fails_at=0.02),),
+    effort=Effort(Setup(seeds=3, steps=60), Setup(seeds=5, steps=400)),
 )

@@ -3,11 +3,9 @@
 import torch
 
 from pellucid.claims.activations import Activations
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_most, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
-from pellucid.claims.rules import Rule, at_most
 from pellucid.claims.small_models import no_mask
-from pellucid.claims.texts import load_texts
 from pellucid.layers.attention import Attention, HeadConfig
 from pellucid.layers.positions import AttentionPositions
 
@@ -54,11 +52,9 @@ def measure(setup: Setup, many: tuple[int, int] = (8, 64)) -> Evidence:
     return Evidence(numbers, records, Figure("bar", "cost", "ratio", "heads"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(at_most("parameters_difference", 0.0), at_most("multiplications_difference", 0.0)),
-        outside=(at_most("scores_difference", 0.0),),
-    ),
+CLAIM = claim(
     measure,
+    at_most("parameters_difference", 0.0),
+    at_most("multiplications_difference", 0.0),
+    outside=(at_most("scores_difference", 0.0),),
 )

@@ -1,15 +1,7 @@
 """H2: one softmax is a zero-sum budget."""
 
-from pellucid.claims.claim import Claim, Effort, Setup
-from pellucid.claims.evidence import (
-    Evidence,
-    Figure,
-    exact_values,
-    paired_difference,
-    share_over_seeds,
-)
-from pellucid.claims.rules import Rule, at_least, at_most
-from pellucid.claims.texts import load_texts
+from pellucid.claims.claim import Effort, Setup, at_least, at_most, claim
+from pellucid.claims.evidence import Evidence, Figure, exact_values, paired_difference, share_over_seeds
 from pellucid.claims.toy_tasks import accuracy, train_on_task, two_at_once
 
 __all__ = ["CLAIM", "measure"]
@@ -36,16 +28,11 @@ def measure(setup: Setup, heads: tuple[int, int] = _HEADS) -> Evidence:
     return Evidence(numbers, records, Figure("bar", "heads", "accuracy", "seed"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(
-            at_most("best_accuracy_of_one_head", 0.9, fails_at=0.95),
-            at_least("advantage_of_two_heads", 0.1, fails_at=0.02),
-        )
-    ),
+CLAIM = claim(
     measure,
+    at_most("best_accuracy_of_one_head", 0.9, fails_at=0.95),
+    at_least("advantage_of_two_heads", 0.1, fails_at=0.02),
     # Five seeds from 2,001 on and 1,500 steps found no single head that solved it, though such heads had been seen
     # before: too short for a search (docs/decisions/0014-the-claims-lab.md). It is longer now, on fresh seeds.
-    Effort(Setup(seeds=3, steps=200), Setup(seeds=8, steps=3_000, skip=1_000)),
+    effort=Effort(Setup(seeds=3, steps=200), Setup(seeds=8, steps=3_000, skip=1_000)),
 )

@@ -6,12 +6,10 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from pellucid.claims.claim import Claim, Effort, Setup
+from pellucid.claims.claim import Effort, Setup, at_most, claim
 from pellucid.claims.demo_translator import demo_translator
 from pellucid.claims.evidence import Evidence, Figure, paired_difference, share_over_seeds
-from pellucid.claims.rules import Rule, at_most
 from pellucid.claims.small_models import torch_generator
-from pellucid.claims.texts import load_texts
 from pellucid.layers.attention import Attention
 from pellucid.models.encoder_decoder import EncoderDecoder
 
@@ -73,9 +71,8 @@ def measure(setup: Setup) -> Evidence:
     return Evidence(numbers, records, Figure("bar", "subspaces", "overlap", "matrix"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(criteria=(at_most("overlap_trained", 0.05, fails_at=0.15),)),
+CLAIM = claim(
     measure,
-    Effort(Setup(seeds=3, steps=150), Setup(seeds=6, steps=1_500)),
+    at_most("overlap_trained", 0.05, fails_at=0.15),
+    effort=Effort(Setup(seeds=3, steps=150), Setup(seeds=6, steps=1_500)),
 )

@@ -8,11 +8,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from pellucid.claims.activations import Activations
-from pellucid.claims.claim import Claim, Effort, Setup
+from pellucid.claims.claim import Effort, Setup, at_least, at_most, claim
 from pellucid.claims.demo_translator import demo_translator
 from pellucid.claims.evidence import Evidence, Figure, mean_over_seeds
-from pellucid.claims.rules import Rule, at_least, at_most
-from pellucid.claims.texts import load_texts
 from pellucid.demo.language import DemoPair
 from pellucid.generation.batching import pad_rows
 from pellucid.layers.taps import Tap, keep
@@ -112,14 +110,9 @@ def measure(setup: Setup) -> Evidence:
     return Evidence(numbers, records, Figure("bar", "attention", "loss_added", "head"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(
-            at_most("median_loss_added_relative", 0.25, fails_at=1.0),
-            at_least("divergence_gained_by_training", 0.02, fails_at=0.0),
-        )
-    ),
+CLAIM = claim(
     measure,
-    Effort(Setup(seeds=3, steps=150, size=40), Setup(seeds=6, steps=1_500, size=150)),
+    at_most("median_loss_added_relative", 0.25, fails_at=1.0),
+    at_least("divergence_gained_by_training", 0.02, fails_at=0.0),
+    effort=Effort(Setup(seeds=3, steps=150, size=40), Setup(seeds=6, steps=1_500, size=150)),
 )

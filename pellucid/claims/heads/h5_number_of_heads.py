@@ -1,9 +1,7 @@
 """H5: too few heads limit, too many starve."""
 
-from pellucid.claims.claim import Claim, Effort, Setup
+from pellucid.claims.claim import Effort, Setup, at_least, claim
 from pellucid.claims.evidence import Evidence, Figure, paired_difference, share_over_seeds
-from pellucid.claims.rules import Rule, at_least
-from pellucid.claims.texts import load_texts
 from pellucid.claims.toy_tasks import accuracy, train_on_task, two_at_once
 
 __all__ = ["CLAIM", "measure"]
@@ -32,14 +30,9 @@ def measure(setup: Setup) -> Evidence:
     return Evidence(numbers, records, Figure("line", "heads", "accuracy"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(
-            at_least("best_middle_over_one_head", 0.05, fails_at=0.02),
-            at_least("best_middle_over_one_dimensional_heads", 0.05, fails_at=0.02),
-        )
-    ),
+CLAIM = claim(
     measure,
-    Effort(Setup(seeds=3, steps=50, size=3), Setup(seeds=5, steps=1_500, size=6)),
+    at_least("best_middle_over_one_head", 0.05, fails_at=0.02),
+    at_least("best_middle_over_one_dimensional_heads", 0.05, fails_at=0.02),
+    effort=Effort(Setup(seeds=3, steps=50, size=3), Setup(seeds=5, steps=1_500, size=6)),
 )

@@ -4,11 +4,9 @@ import torch
 from torch import Tensor
 
 from pellucid.claims.activations import Leaf
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_least, at_most, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
-from pellucid.claims.rules import Rule, at_least, at_most
 from pellucid.claims.small_models import no_mask, random_ids, small_decoder
-from pellucid.claims.texts import load_texts
 from pellucid.models.decoder_only import DecoderOnly
 
 __all__ = ["CLAIM", "measure"]
@@ -50,14 +48,9 @@ def measure(setup: Setup, may_attend: Tensor | None = None) -> Evidence:
     return Evidence(numbers, records, Figure("heat", "input", "output", "derivative"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(
-            at_most("largest_derivative_ahead", 0.0),
-            at_least("least_derivative_back", 1e-6),
-            at_least("least_derivative_ahead_without_mask", 1e-6),
-        )
-    ),
+CLAIM = claim(
     measure,
+    at_most("largest_derivative_ahead", 0.0),
+    at_least("least_derivative_back", 1e-6),
+    at_least("least_derivative_ahead_without_mask", 1e-6),
 )

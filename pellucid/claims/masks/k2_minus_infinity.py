@@ -6,11 +6,9 @@ import torch
 from torch import Tensor
 
 from pellucid.claims.activations import Activations
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_least, at_most, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
-from pellucid.claims.rules import Rule, at_least, at_most
 from pellucid.claims.small_models import torch_generator
-from pellucid.claims.texts import load_texts
 from pellucid.layers.attention import attend
 from pellucid.layers.masks import causal
 
@@ -51,14 +49,9 @@ def measure(setup: Setup, weigh: Weigh = masked_before) -> Evidence:
     return Evidence(numbers, records, Figure("line", "row", "sum", "way"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(
-            at_most("largest_forbidden_weight", 0.0),
-            at_most("sum_off_one", 1e-5),
-            at_least("sum_off_one_zeroed_after", 0.05),
-        )
-    ),
+CLAIM = claim(
     measure,
+    at_most("largest_forbidden_weight", 0.0),
+    at_most("sum_off_one", 1e-5),
+    at_least("sum_off_one_zeroed_after", 0.05),
 )

@@ -6,12 +6,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from pellucid.claims.claim import Claim, Effort, Setup
+from pellucid.claims.claim import Effort, Setup, at_least, at_most, claim
 from pellucid.claims.demo_text import demo_sentences
 from pellucid.claims.evidence import Evidence, Figure, mean_over_seeds, paired_difference
-from pellucid.claims.rules import Rule, at_least, at_most
 from pellucid.claims.small_models import PAD, no_mask, small_decoder, torch_generator
-from pellucid.claims.texts import load_texts
 from pellucid.claims.toy_tasks import fit
 from pellucid.generation.batching import pad_rows
 from pellucid.layers.masks import causal
@@ -83,14 +81,9 @@ def measure(setup: Setup, unmasked: bool = True) -> Evidence:
     return Evidence(numbers, records, Figure("line", "step", "loss", "model"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(
-            at_most("training_loss_without_mask", 0.3, fails_at=1.0),
-            at_least("generation_loss_without_mask_over_with", 0.5, fails_at=0.1),
-        )
-    ),
+CLAIM = claim(
     measure,
-    Effort(Setup(seeds=3, steps=100, size=1_500), Setup(seeds=5, steps=600, size=5_000)),
+    at_most("training_loss_without_mask", 0.3, fails_at=1.0),
+    at_least("generation_loss_without_mask_over_with", 0.5, fails_at=0.1),
+    effort=Effort(Setup(seeds=3, steps=100, size=1_500), Setup(seeds=5, steps=600, size=5_000)),
 )

@@ -3,11 +3,9 @@
 import torch
 import torch.nn.functional as F
 
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_least, at_most, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
-from pellucid.claims.rules import Rule, at_least, at_most
 from pellucid.claims.small_models import PAD, random_ids, small_translator
-from pellucid.claims.texts import load_texts
 
 __all__ = ["CLAIM", "measure"]
 
@@ -45,8 +43,4 @@ def measure(setup: Setup, pad_id: int = PAD) -> Evidence:
     return Evidence(numbers, records, Figure("bar", "positions", "difference", "padding"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(criteria=(at_most("largest_difference", 1e-4, fails_at=1e-3), at_least("least_difference_unmasked", 1e-3))),
-    measure,
-)
+CLAIM = claim(measure, at_most("largest_difference", 1e-4, fails_at=1e-3), at_least("least_difference_unmasked", 1e-3))

@@ -5,11 +5,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_most, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
-from pellucid.claims.rules import Rule, at_most
 from pellucid.claims.small_models import torch_generator
-from pellucid.claims.texts import load_texts
 from pellucid.layers.attention import Attention, HeadConfig
 from pellucid.layers.positions import AttentionPositions
 from pellucid.randomness import generator
@@ -43,14 +41,8 @@ def measure(setup: Setup, mapped: Map = _by_projection, trials: int = 30) -> Evi
             leaked = max(leaked, float((mapped(changed, matrix) - out)[1:].abs().max()))
         records.append({"k": k, "m": m, "n": n, "rows": out.shape[0], "columns": out.shape[-1]})
     return Evidence(
-        exact_values(wrong_shapes=wrong, change_of_other_vectors=leaked),
-        records,
-        Figure("point", "n", "columns"),
+        exact_values(wrong_shapes=wrong, change_of_other_vectors=leaked), records, Figure("point", "n", "columns")
     )
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(criteria=(at_most("wrong_shapes", 0), at_most("change_of_other_vectors", 0.0))),
-    measure,
-)
+CLAIM = claim(measure, at_most("wrong_shapes", 0), at_most("change_of_other_vectors", 0.0))

@@ -5,11 +5,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_most, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
-from pellucid.claims.rules import Rule, at_most
 from pellucid.claims.small_models import small_decoder, torch_generator
-from pellucid.claims.texts import load_texts
 from pellucid.layers.feed_forward import FeedForward
 
 __all__ = ["CLAIM", "measure"]
@@ -45,8 +43,4 @@ def measure(setup: Setup, maps: dict[str, Map] | None = None) -> Evidence:
     return Evidence(exact_values(largest_difference=largest), records, Figure("bar", "matrix", "error"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(criteria=(at_most("largest_difference", 1e-10),)),
-    measure,
-)
+CLAIM = claim(measure, at_most("largest_difference", 1e-10))

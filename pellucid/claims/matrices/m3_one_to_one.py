@@ -3,11 +3,9 @@
 import torch
 from torch import Tensor
 
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_least, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
-from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.small_models import torch_generator
-from pellucid.claims.texts import load_texts
 from pellucid.layers.embeddings import TokenEmbedding
 
 __all__ = ["CLAIM", "measure"]
@@ -53,11 +51,8 @@ def _singular_values(matrix: Tensor) -> list[float]:
     return values + [0.0] * (matrix.shape[0] - len(values))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(at_least("least_singular_value_of_full_rank", 1e-6),),
-        outside=(at_least("least_singular_value_of_embedding", 1e-6),),
-    ),
+CLAIM = claim(
     measure,
+    at_least("least_singular_value_of_full_rank", 1e-6),
+    outside=(at_least("least_singular_value_of_embedding", 1e-6),),
 )

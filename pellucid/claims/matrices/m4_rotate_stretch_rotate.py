@@ -5,11 +5,9 @@ from typing import NamedTuple
 
 import numpy
 
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_most, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
-from pellucid.claims.rules import Rule, at_most
 from pellucid.claims.small_models import small_decoder
-from pellucid.claims.texts import load_texts
 
 __all__ = ["CLAIM", "Parts", "measure"]
 
@@ -61,11 +59,9 @@ def measure(
     return Evidence(numbers, records, Figure("point", "largest", "smallest", "kind"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(at_most("error_of_product", 1e-10), at_most("distance_from_orthogonal", 1e-10)),
-        outside=(at_most("share_needing_a_reflection", 0.0),),
-    ),
+CLAIM = claim(
     measure,
+    at_most("error_of_product", 1e-10),
+    at_most("distance_from_orthogonal", 1e-10),
+    outside=(at_most("share_needing_a_reflection", 0.0),),
 )

@@ -4,11 +4,9 @@ from collections.abc import Callable
 
 import numpy
 
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_least, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
-from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.small_models import small_decoder
-from pellucid.claims.texts import load_texts
 
 __all__ = ["CLAIM", "measure"]
 
@@ -49,11 +47,8 @@ def _difference(one: numpy.ndarray, other: numpy.ndarray) -> float:
     return float(numpy.linalg.norm(one - other) / (numpy.linalg.norm(one) + numpy.linalg.norm(other)))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(at_least("least_difference_of_a_models_matrices", 0.01),),
-        outside=(at_least("least_difference_of_exceptions", 0.01),),
-    ),
+CLAIM = claim(
     measure,
+    at_least("least_difference_of_a_models_matrices", 0.01),
+    outside=(at_least("least_difference_of_exceptions", 0.01),),
 )

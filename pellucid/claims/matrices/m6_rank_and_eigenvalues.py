@@ -2,11 +2,9 @@
 
 import numpy
 
-from pellucid.claims.claim import Claim, Effort, Setup
+from pellucid.claims.claim import Effort, Setup, at_most, claim
 from pellucid.claims.demo_text import demo_vectors
 from pellucid.claims.evidence import Evidence, Figure, exact_values
-from pellucid.claims.rules import Rule, at_most
-from pellucid.claims.texts import load_texts
 from pellucid.randomness import generator
 
 __all__ = ["CLAIM", "measure", "normal_matrices"]
@@ -65,15 +63,10 @@ def _pivots(matrix: numpy.ndarray) -> int:
     return found
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(
-            at_most("eigenvalues_against_singular_values_of_normal_maps", 1e-9),
-            at_most("rank_against_dimension_of_image", 0),
-        ),
-        outside=(at_most("eigenvalues_against_singular_values_of_a_shear", 1e-9),),
-    ),
+CLAIM = claim(
     measure,
-    Effort(Setup(size=1_500), Setup(size=8_000)),
+    at_most("eigenvalues_against_singular_values_of_normal_maps", 1e-9),
+    at_most("rank_against_dimension_of_image", 0),
+    outside=(at_most("eigenvalues_against_singular_values_of_a_shear", 1e-9),),
+    effort=Effort(Setup(size=1_500), Setup(size=8_000)),
 )

@@ -6,10 +6,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_most, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
-from pellucid.claims.rules import Rule, at_most
-from pellucid.claims.texts import load_texts
 from pellucid.layers.positions import sinusoids
 
 __all__ = ["CLAIM", "Codes", "measure"]
@@ -39,8 +37,4 @@ def measure(setup: Setup, codes: Codes = sinusoids) -> Evidence:
     )
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(criteria=(at_most("largest_difference", 1e-9),)),
-    measure,
-)
+CLAIM = claim(measure, at_most("largest_difference", 1e-9))

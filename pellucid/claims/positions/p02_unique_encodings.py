@@ -2,11 +2,9 @@
 
 import torch
 
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_least, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
 from pellucid.claims.positions.p01_sinusoid_formula import Codes
-from pellucid.claims.rules import Rule, at_least
-from pellucid.claims.texts import load_texts
 from pellucid.layers.positions import sinusoids
 
 __all__ = ["CLAIM", "measure"]
@@ -38,8 +36,4 @@ def measure(setup: Setup, codes: Codes = sinusoids) -> Evidence:
     return Evidence(numbers, records, Figure("line", "offset", "distance", log_x=True))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(criteria=(at_least("smallest_distance", 0.01, fails_at=1e-5),)),
-    measure,
-)
+CLAIM = claim(measure, at_least("smallest_distance", 0.01, fails_at=1e-5))

@@ -3,11 +3,9 @@
 import torch
 from torch import Tensor
 
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_most, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
 from pellucid.claims.positions.p01_sinusoid_formula import Codes
-from pellucid.claims.rules import Rule, at_most
-from pellucid.claims.texts import load_texts
 from pellucid.layers.positions import sinusoids
 
 __all__ = ["CLAIM", "measure"]
@@ -52,8 +50,4 @@ def _in_float32(position: int, k: int, rotation: Tensor) -> Tensor:
     return (rotation.float() @ torch.stack((angles.sin(), angles.cos()), -1).flatten()).double()
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(criteria=(at_most("largest_error", 1e-9), at_most("determinant_off_one", 1e-9))),
-    measure,
-)
+CLAIM = claim(measure, at_most("largest_error", 1e-9), at_most("determinant_off_one", 1e-9))

@@ -2,12 +2,10 @@
 
 import torch
 
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_least, at_most, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
 from pellucid.claims.positions.p01_sinusoid_formula import Codes
-from pellucid.claims.rules import Rule, at_least, at_most
 from pellucid.claims.small_models import torch_generator
-from pellucid.claims.texts import load_texts
 from pellucid.layers.positions import sinusoids
 
 __all__ = ["CLAIM", "measure"]
@@ -38,11 +36,9 @@ def measure(setup: Setup, codes: Codes = sinusoids) -> Evidence:
     return Evidence(numbers, records, Figure("line", "offset", "product", "of"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(at_most("spread_over_positions", 1e-9), at_least("least_to_greatest_over_offsets", 1.0)),
-        outside=(at_least("left_against_right", 1e-3, fails_at=1e-9),),
-    ),
+CLAIM = claim(
     measure,
+    at_most("spread_over_positions", 1e-9),
+    at_least("least_to_greatest_over_offsets", 1.0),
+    outside=(at_least("left_against_right", 1e-3, fails_at=1e-9),),
 )

@@ -4,11 +4,9 @@ from collections.abc import Iterable
 
 import numpy
 
-from pellucid.claims.claim import Claim, Effort, Setup
+from pellucid.claims.claim import Effort, Setup, at_most, claim
 from pellucid.claims.demo_translator import demo_translator
 from pellucid.claims.evidence import Evidence, Figure, exact_values
-from pellucid.claims.rules import Rule, at_most
-from pellucid.claims.texts import load_texts
 from pellucid.inspection.score_decomposition import ScoreDecomposition, decompose_scores
 
 __all__ = ["CLAIM", "measure"]
@@ -36,9 +34,6 @@ def _decompositions(setup: Setup) -> Iterable[ScoreDecomposition]:
     return (decompose_scores(look, "encoder.0.self_attention") for look in looks)
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(criteria=(at_most("largest_relative_difference", 1e-4),)),
-    measure,
-    Effort(Setup(steps=150), Setup(steps=1_500)),
+CLAIM = claim(
+    measure, at_most("largest_relative_difference", 1e-4), effort=Effort(Setup(steps=150), Setup(steps=1_500))
 )

@@ -4,11 +4,9 @@ from itertools import combinations
 
 import torch
 
-from pellucid.claims.claim import Claim, Effort, Setup
+from pellucid.claims.claim import Effort, Setup, at_least, claim
 from pellucid.claims.demo_translator import demo_translator
 from pellucid.claims.evidence import Evidence, Figure, mean_over_seeds, paired_difference
-from pellucid.claims.rules import Rule, at_least
-from pellucid.claims.texts import load_texts
 from pellucid.demo.language import DemoPair
 from pellucid.inspection.score_decomposition import FOUR_PARTS, decompose_scores
 from pellucid.translator import Translator
@@ -60,9 +58,9 @@ def measure(setup: Setup) -> Evidence:
     return Evidence(numbers, records, Figure("bar", "head", "share", "part", column="training"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(criteria=(at_least("gain", 0.05, fails_at=0.0), at_least("distance_of_heads_after", 0.1, fails_at=0.05))),
+CLAIM = claim(
     measure,
-    Effort(Setup(seeds=3, steps=150), Setup(seeds=6, steps=1_500)),
+    at_least("gain", 0.05, fails_at=0.0),
+    at_least("distance_of_heads_after", 0.1, fails_at=0.05),
+    effort=Effort(Setup(seeds=3, steps=150), Setup(seeds=6, steps=1_500)),
 )

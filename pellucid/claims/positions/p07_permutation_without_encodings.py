@@ -3,11 +3,9 @@
 import torch
 from torch import Tensor
 
-from pellucid.claims.claim import Claim, Effort, Setup
+from pellucid.claims.claim import Effort, Setup, at_least, at_most, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
-from pellucid.claims.rules import Rule, at_least, at_most
 from pellucid.claims.small_models import no_mask, random_ids, small_decoder, torch_generator
-from pellucid.claims.texts import load_texts
 from pellucid.claims.toy_tasks import train_to_name_the_chaser
 from pellucid.layers.masks import causal
 from pellucid.models.decoder_only import DecoderOnly
@@ -63,17 +61,12 @@ def measure(setup: Setup, positions: str = "none") -> Evidence:
     )
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(
-            at_most("difference_without_encodings", 1e-4),
-            at_most("difference_of_pooled_outputs", 1e-4),
-            at_most("accuracy_without_encodings", 0.6),
-            at_least("accuracy_with_encodings", 0.95),
-        ),
-        outside=(at_most("difference_under_a_causal_mask", 1e-4, fails_at=1e-2),),
-    ),
+CLAIM = claim(
     measure,
-    Effort(Setup(steps=150), Setup(steps=400)),
+    at_most("difference_without_encodings", 1e-4),
+    at_most("difference_of_pooled_outputs", 1e-4),
+    at_most("accuracy_without_encodings", 0.6),
+    at_least("accuracy_with_encodings", 0.95),
+    outside=(at_most("difference_under_a_causal_mask", 1e-4, fails_at=1e-2),),
+    effort=Effort(Setup(steps=150), Setup(steps=400)),
 )

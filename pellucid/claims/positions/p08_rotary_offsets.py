@@ -5,11 +5,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_least, at_most, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
-from pellucid.claims.rules import Rule, at_least, at_most
 from pellucid.claims.small_models import torch_generator
-from pellucid.claims.texts import load_texts
 from pellucid.layers.positions import Rotary, sinusoids
 from pellucid.layers.rotary import rotary_frequencies
 
@@ -49,8 +47,6 @@ def _spread(products: Tensor) -> float:
     return max(float(line.max() - line.min()) for line in spreads)
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(criteria=(at_most("spread_along_diagonals", 1e-4, fails_at=1e-3), at_least("change_across_diagonals", 0.05))),
-    measure,
+CLAIM = claim(
+    measure, at_most("spread_along_diagonals", 1e-4, fails_at=1e-3), at_least("change_across_diagonals", 0.05)
 )

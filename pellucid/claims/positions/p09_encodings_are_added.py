@@ -3,11 +3,9 @@
 import torch
 
 from pellucid.claims.activations import Activations
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_least, at_most, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
-from pellucid.claims.rules import Rule, at_least, at_most
 from pellucid.claims.small_models import random_ids, small_translator
-from pellucid.claims.texts import load_texts
 from pellucid.models.encoder_decoder import EncoderDecoder
 
 __all__ = ["CLAIM", "measure"]
@@ -43,8 +41,4 @@ def measure(setup: Setup, models: dict[str, EncoderDecoder] | None = None) -> Ev
     return Evidence(numbers, records, Figure("bar", "embedding", "norm", "summand"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(criteria=(at_most("difference_from_the_sum", 0.0), at_least("share_of_position_scaled", 0.05))),
-    measure,
-)
+CLAIM = claim(measure, at_most("difference_from_the_sum", 0.0), at_least("share_of_position_scaled", 0.05))

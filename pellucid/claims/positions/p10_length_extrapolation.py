@@ -4,11 +4,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from pellucid.claims.claim import Claim, Effort, Setup
+from pellucid.claims.claim import Effort, Setup, at_most, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values, mean_over_seeds
-from pellucid.claims.rules import Rule, at_most
 from pellucid.claims.small_models import small_decoder, torch_generator
-from pellucid.claims.texts import load_texts
 from pellucid.claims.toy_tasks import fit
 from pellucid.errors import UserError
 from pellucid.models.decoder_only import DecoderOnly
@@ -64,12 +62,9 @@ def measure(setup: Setup) -> Evidence:
     return Evidence(numbers, shown, Figure("line", "position", "loss", "positions"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(at_most("loss_added_alibi", 0.2, fails_at=0.5),),
-        outside=(at_most("loss_added_sinusoidal", 0.2, fails_at=0.5), at_most("loss_added_rope", 0.2, fails_at=0.5)),
-    ),
+CLAIM = claim(
     measure,
-    Effort(Setup(seeds=3, steps=60), Setup(seeds=5, steps=300)),
+    at_most("loss_added_alibi", 0.2, fails_at=0.5),
+    outside=(at_most("loss_added_sinusoidal", 0.2, fails_at=0.5), at_most("loss_added_rope", 0.2, fails_at=0.5)),
+    effort=Effort(Setup(seeds=3, steps=60), Setup(seeds=5, steps=300)),
 )

@@ -2,10 +2,8 @@
 
 import torch
 
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_most, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
-from pellucid.claims.rules import Rule, at_most
-from pellucid.claims.texts import load_texts
 
 __all__ = ["CLAIM", "measure"]
 
@@ -32,8 +30,4 @@ def measure(setup: Setup, layers: int = 100) -> Evidence:
     return Evidence(numbers, records, Figure("line", "layers", "gradient", "factor", log_y=True))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(criteria=(at_most("relative_error_of_shrinking", 0.03), at_most("relative_error_of_growing", 0.03))),
-    measure,
-)
+CLAIM = claim(measure, at_most("relative_error_of_shrinking", 0.03), at_most("relative_error_of_growing", 0.03))

@@ -5,11 +5,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_most, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
-from pellucid.claims.rules import Rule, at_most
 from pellucid.claims.small_models import torch_generator
-from pellucid.claims.texts import load_texts
 from pellucid.layers.block import PostNorm, PreNorm
 from pellucid.layers.feed_forward import FeedForward
 from pellucid.models.initialise import init_weights
@@ -52,11 +50,8 @@ def measure(setup: Setup, around: type[PreNorm] = PreNorm) -> Evidence:
     return Evidence(numbers, records, Figure("heat", "from", "to", "difference"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(at_most("difference_from_identity", 1e-10),),
-        outside=(at_most("difference_from_identity_post_norm", 1e-10, fails_at=1e-3),),
-    ),
+CLAIM = claim(
     measure,
+    at_most("difference_from_identity", 1e-10),
+    outside=(at_most("difference_from_identity_post_norm", 1e-10, fails_at=1e-3),),
 )

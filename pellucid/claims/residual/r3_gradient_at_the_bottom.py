@@ -8,11 +8,9 @@ from torch import nn
 
 from pellucid.claims.ablations import without_residual
 from pellucid.claims.activations import Leaf
-from pellucid.claims.claim import Claim, Effort, Setup
+from pellucid.claims.claim import Effort, Setup, at_least, at_most, claim
 from pellucid.claims.evidence import Evidence, Figure, mean_over_seeds, paired_difference
-from pellucid.claims.rules import Rule, at_least, at_most
 from pellucid.claims.small_models import VOCAB_SIZE, random_ids, small_decoder
-from pellucid.claims.texts import load_texts
 
 __all__ = ["CLAIM", "measure"]
 
@@ -67,14 +65,9 @@ def measure(setup: Setup, with_residual: Callable[[nn.Module], nn.Module] = lamb
     return Evidence(numbers, records, figure, ("rule_changed",))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(
-            at_most("powers_of_ten_pre_norm", 1.5, fails_at=2.5),
-            at_least("powers_of_ten_saved", 1.0, fails_at=0.0),
-        )
-    ),
+CLAIM = claim(
     measure,
-    Effort(Setup(seeds=3), Setup(seeds=8)),
+    at_most("powers_of_ten_pre_norm", 1.5, fails_at=2.5),
+    at_least("powers_of_ten_saved", 1.0, fails_at=0.0),
+    effort=Effort(Setup(seeds=3), Setup(seeds=8)),
 )

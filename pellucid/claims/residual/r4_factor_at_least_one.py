@@ -4,11 +4,9 @@ import torch
 from torch import Tensor, nn
 
 from pellucid.claims.activations import Activations
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_least, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
-from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.small_models import random_ids, small_decoder, torch_generator
-from pellucid.claims.texts import load_texts
 from pellucid.layers.block import PreNorm
 
 __all__ = ["CLAIM", "measure"]
@@ -61,8 +59,4 @@ def measure(setup: Setup, factors: dict[str, Tensor] | None = None) -> Evidence:
     return Evidence(numbers, records, Figure("line", "direction", "factor", "block"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(criteria=(at_least("least_factor", 1.0, fails_at=0.99),)),
-    measure,
-)
+CLAIM = claim(measure, at_least("least_factor", 1.0, fails_at=0.99))

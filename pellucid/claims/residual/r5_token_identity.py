@@ -8,12 +8,10 @@ from torch import Tensor
 
 from pellucid.claims.ablations import without_residual
 from pellucid.claims.activations import Activations
-from pellucid.claims.claim import Claim, Effort, Setup
+from pellucid.claims.claim import Effort, Setup, at_least, at_most, claim
 from pellucid.claims.demo_translator import demo_translator
 from pellucid.claims.evidence import Evidence, Figure, mean_over_seeds, share_over_seeds
-from pellucid.claims.rules import Rule, at_least, at_most
 from pellucid.claims.small_models import no_mask, random_ids, small_decoder
-from pellucid.claims.texts import load_texts
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.models.encoder_decoder import EncoderDecoder
 
@@ -77,15 +75,10 @@ def measure(setup: Setup) -> Evidence:
     return Evidence(numbers, records, Figure("line", "layer", "recovered", "seed"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(
-            at_least("recovered_at_the_last_layer", 0.5, fails_at=0.2),
-            at_least("powers_of_ten_more_left_with_residual", 2.0, fails_at=1.0),
-            at_most("difference_of_tokens_left_without_residual", 0.1, fails_at=0.3),
-        )
-    ),
+CLAIM = claim(
     measure,
-    Effort(Setup(seeds=3, steps=150), Setup(seeds=6, steps=1_500)),
+    at_least("recovered_at_the_last_layer", 0.5, fails_at=0.2),
+    at_least("powers_of_ten_more_left_with_residual", 2.0, fails_at=1.0),
+    at_most("difference_of_tokens_left_without_residual", 0.1, fails_at=0.3),
+    effort=Effort(Setup(seeds=3, steps=150), Setup(seeds=6, steps=1_500)),
 )

@@ -4,11 +4,9 @@ import torch
 from torch import Tensor, nn
 
 from pellucid.claims.ablations import without_residual
-from pellucid.claims.claim import Claim, Effort, Setup
+from pellucid.claims.claim import Effort, Setup, at_least, claim
 from pellucid.claims.evidence import Evidence, Figure, mean_over_seeds, paired_difference
-from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.small_models import torch_generator
-from pellucid.claims.texts import load_texts
 from pellucid.claims.toy_tasks import associative_recall, loss_on, train_on_task
 
 __all__ = ["CLAIM", "filter_normalized_direction", "measure", "roughness"]
@@ -94,9 +92,8 @@ def measure(setup: Setup) -> Evidence:
     return Evidence(numbers, records, Figure("heat", "first_direction", "second_direction", "loss", column="network"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(criteria=(at_least("roughness_without_less_with", 0.02, fails_at=-0.02),)),
+CLAIM = claim(
     measure,
-    Effort(Setup(seeds=3, steps=40, size=4), Setup(seeds=6, steps=600, size=8)),
+    at_least("roughness_without_less_with", 0.02, fails_at=-0.02),
+    effort=Effort(Setup(seeds=3, steps=40, size=4), Setup(seeds=6, steps=600, size=8)),
 )

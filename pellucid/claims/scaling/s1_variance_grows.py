@@ -6,11 +6,9 @@ import torch
 from torch import Tensor
 
 from pellucid.claims.activations import Activations
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_least, at_most, claim
 from pellucid.claims.evidence import Estimate, Evidence, Figure, mean_over_seeds
-from pellucid.claims.rules import Rule, at_least, at_most
 from pellucid.claims.small_models import torch_generator
-from pellucid.claims.texts import load_texts
 from pellucid.layers.attention import attend
 
 __all__ = ["CLAIM", "WIDTHS", "attention_scores", "draw_normal", "measure", "paired_scores", "score_variances"]
@@ -73,8 +71,4 @@ def measure(setup: Setup, draw: Draw = draw_normal) -> Evidence:
     return Evidence(numbers, records, Figure("line", "d_k", "variance", log_x=True, log_y=True))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(criteria=(at_least("least_variance_over_d", 0.85), at_most("largest_variance_over_d", 1.15))),
-    measure,
-)
+CLAIM = claim(measure, at_least("least_variance_over_d", 0.85), at_most("largest_variance_over_d", 1.15))

@@ -4,11 +4,9 @@ from collections.abc import Callable
 
 from torch import Tensor
 
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_least, at_most, claim
 from pellucid.claims.evidence import Evidence, Figure
-from pellucid.claims.rules import Rule, at_least, at_most
 from pellucid.claims.scaling.s1_variance_grows import WIDTHS, paired_scores, score_variances
-from pellucid.claims.texts import load_texts
 
 __all__ = ["CLAIM", "measure"]
 
@@ -24,8 +22,4 @@ def measure(setup: Setup, score: Callable[[Tensor, Tensor], Tensor] = paired_sco
     return Evidence(numbers, records, Figure("line", "d_k", "variance", log_x=True))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(criteria=(at_least("least_variance", 0.85), at_most("largest_variance", 1.15))),
-    measure,
-)
+CLAIM = claim(measure, at_least("least_variance", 0.85), at_most("largest_variance", 1.15))

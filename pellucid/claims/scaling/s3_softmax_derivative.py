@@ -5,11 +5,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_most, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
-from pellucid.claims.rules import Rule, at_most
 from pellucid.claims.small_models import torch_generator
-from pellucid.claims.texts import load_texts
 
 __all__ = ["CLAIM", "measure", "softmax_derivative"]
 
@@ -37,8 +35,4 @@ def measure(setup: Setup, derivative: Callable[[Tensor], Tensor] = softmax_deriv
     return Evidence(numbers, records, Figure("heat", "score", "share", "derivative"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(criteria=(at_most("difference_from_autograd", 1e-12), at_most("difference_from_finite_differences", 1e-8))),
-    measure,
-)
+CLAIM = claim(measure, at_most("difference_from_autograd", 1e-12), at_most("difference_from_finite_differences", 1e-8))

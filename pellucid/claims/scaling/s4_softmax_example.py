@@ -4,10 +4,8 @@ from collections.abc import Callable, Sequence
 
 import torch
 
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_least, at_most, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
-from pellucid.claims.rules import Rule, at_least, at_most
-from pellucid.claims.texts import load_texts
 
 __all__ = ["CLAIM", "measure", "softmax_float64"]
 
@@ -34,8 +32,4 @@ def measure(setup: Setup, softmax: Callable[[Sequence[float]], list[float]] = so
     return Evidence(numbers, records, Figure("bar", "entry", "share", "which"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(criteria=(at_most("first_entry_below_one", 0.00015), at_least("third_entry", 0.00005))),
-    measure,
-)
+CLAIM = claim(measure, at_most("first_entry_below_one", 0.00015), at_least("third_entry", 0.00005))

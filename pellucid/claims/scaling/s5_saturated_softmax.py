@@ -3,13 +3,11 @@
 import torch
 from torch import Tensor
 
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_least, at_most, claim
 from pellucid.claims.evidence import Estimate, Evidence, Figure, mean_over_seeds
-from pellucid.claims.rules import Rule, at_least, at_most
 from pellucid.claims.scaling.s1_variance_grows import attention_scores
 from pellucid.claims.scaling.s3_softmax_derivative import softmax_derivative
 from pellucid.claims.small_models import torch_generator
-from pellucid.claims.texts import load_texts
 
 __all__ = ["CLAIM", "measure"]
 
@@ -48,8 +46,4 @@ def measure(setup: Setup, exponent: float = 0.5) -> Evidence:
     return Evidence(numbers, records, Figure("line", "d_k", "norm", "scores", log_x=True, log_y=True))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(criteria=(at_most("remaining_at_1024_not_scaled", 0.5), at_least("remaining_at_1024_scaled", 0.8))),
-    measure,
-)
+CLAIM = claim(measure, at_most("remaining_at_1024_not_scaled", 0.5), at_least("remaining_at_1024_scaled", 0.8))

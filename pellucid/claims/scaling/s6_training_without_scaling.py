@@ -7,10 +7,8 @@ import torch
 from torch import nn
 
 from pellucid.claims.ablations import without_scaling
-from pellucid.claims.claim import Claim, Effort, Setup
+from pellucid.claims.claim import Effort, Setup, at_least, claim
 from pellucid.claims.evidence import Evidence, Figure, mean_over_seeds, share_over_seeds
-from pellucid.claims.rules import Rule, at_least
-from pellucid.claims.texts import load_texts
 from pellucid.claims.toy_tasks import Optimizer, accuracy, associative_recall, build_adamw, train_on_task
 
 __all__ = ["CLAIM", "build_sgd", "measure"]
@@ -87,12 +85,9 @@ def measure(setup: Setup) -> Evidence:
     return Evidence(numbers, records, Figure("bar", "d_k", "accuracy", "scores", column="optimizer"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(at_least("lost_by_sgd_at_fixed_rate", 0.2, fails_at=0.05),),
-        outside=(at_least("lost_by_adamw_d_256", 0.2, fails_at=0.05),),
-    ),
+CLAIM = claim(
     measure,
-    Effort(Setup(seeds=3, steps=20), Setup(seeds=4, steps=400)),
+    at_least("lost_by_sgd_at_fixed_rate", 0.2, fails_at=0.05),
+    outside=(at_least("lost_by_adamw_d_256", 0.2, fails_at=0.05),),
+    effort=Effort(Setup(seeds=3, steps=20), Setup(seeds=4, steps=400)),
 )

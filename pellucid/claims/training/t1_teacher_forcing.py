@@ -4,11 +4,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_most, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
-from pellucid.claims.rules import Rule, at_most
 from pellucid.claims.small_models import random_ids, small_translator
-from pellucid.claims.texts import load_texts
 from pellucid.models.encoder_decoder import EncoderDecoder
 
 __all__ = ["CLAIM", "measure"]
@@ -53,14 +51,9 @@ def measure(setup: Setup, model: EncoderDecoder | None = None) -> Evidence:
     return Evidence(numbers, records, Figure("line", "position", "loss", "computed"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(
-            at_most("difference_of_sums", 1e-4, fails_at=1e-3),
-            at_most("largest_difference_of_a_position", 1e-4, fails_at=1e-3),
-            at_most("difference_of_gradients", 1e-4, fails_at=1e-3),
-        )
-    ),
+CLAIM = claim(
     measure,
+    at_most("difference_of_sums", 1e-4, fails_at=1e-3),
+    at_most("largest_difference_of_a_position", 1e-4, fails_at=1e-3),
+    at_most("difference_of_gradients", 1e-4, fails_at=1e-3),
 )

@@ -6,11 +6,9 @@ import torch
 from torch import Tensor
 
 from pellucid.claims.activations import Activations
-from pellucid.claims.claim import Claim, Effort, Setup
+from pellucid.claims.claim import Effort, Setup, at_least, at_most, claim
 from pellucid.claims.demo_translator import demo_translator
 from pellucid.claims.evidence import Evidence, Figure, mean_over_seeds, share_over_seeds
-from pellucid.claims.rules import Rule, at_least, at_most
-from pellucid.claims.texts import load_texts
 from pellucid.demo.language import DemoPair, spans
 from pellucid.evaluation.alignment_error import alignment_error_rate
 from pellucid.tokenizers import Piece
@@ -89,11 +87,9 @@ def measure(setup: Setup, shuffled: bool = False) -> Evidence:
     return Evidence(numbers, records, Figure("bar", "links", "error_rate", "seed"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(at_least("better_than_the_diagonal_by", 0.1, fails_at=0.0), at_most("error_rate", 0.5, fails_at=0.65))
-    ),
+CLAIM = claim(
     measure,
-    Effort(Setup(seeds=3, steps=150, size=60), Setup(seeds=6, steps=1_500, size=200)),
+    at_least("better_than_the_diagonal_by", 0.1, fails_at=0.0),
+    at_most("error_rate", 0.5, fails_at=0.65),
+    effort=Effort(Setup(seeds=3, steps=150, size=60), Setup(seeds=6, steps=1_500, size=200)),
 )

@@ -3,11 +3,9 @@
 import torch
 from torch import Tensor
 
-from pellucid.claims.claim import Claim, Effort, Setup
+from pellucid.claims.claim import Effort, Setup, at_least, claim
 from pellucid.claims.demo_translator import demo_translator
 from pellucid.claims.evidence import Evidence, Figure, mean_over_seeds, share_over_seeds
-from pellucid.claims.rules import Rule, at_least
-from pellucid.claims.texts import load_texts
 from pellucid.translator import Translator
 
 __all__ = ["CLAIM", "measure", "translate_greedily"]
@@ -53,15 +51,10 @@ def measure(setup: Setup) -> Evidence:
     return Evidence(numbers, records, Figure("point", "source", "translation"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(
-            at_least("share_of_another_length", 0.5, fails_at=0.2),
-            at_least("share_that_end", 0.9, fails_at=0.7),
-            at_least("correlation_with_the_reference", 0.5, fails_at=0.2),
-        )
-    ),
+CLAIM = claim(
     measure,
-    Effort(Setup(seeds=3, steps=150, size=40), Setup(seeds=6, steps=1_500, size=150)),
+    at_least("share_of_another_length", 0.5, fails_at=0.2),
+    at_least("share_that_end", 0.9, fails_at=0.7),
+    at_least("correlation_with_the_reference", 0.5, fails_at=0.2),
+    effort=Effort(Setup(seeds=3, steps=150, size=40), Setup(seeds=6, steps=1_500, size=150)),
 )

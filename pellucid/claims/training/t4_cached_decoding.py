@@ -7,11 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_most, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
-from pellucid.claims.rules import Rule, at_most
 from pellucid.claims.small_models import random_ids, small_decoder, small_translator
-from pellucid.claims.texts import load_texts
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.models.encoder_decoder import EncoderDecoder
 
@@ -70,9 +68,7 @@ def measure(
         {"model": kind, "positions": positions, "difference": value} for (kind, positions), value in worst.items()
     ]
     return Evidence(
-        exact_values(largest_difference=max(worst.values())),
-        records,
-        Figure("bar", "positions", "difference", "model"),
+        exact_values(largest_difference=max(worst.values())), records, Figure("bar", "positions", "difference", "model")
     )
 
 
@@ -80,8 +76,4 @@ def _note(worst: dict[tuple[str, str], float], key: tuple[str, str], one: Tensor
     worst[key] = max(worst.get(key, 0.0), float((one - other).abs().max()))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(criteria=(at_most("largest_difference", 1e-4, fails_at=1e-3),)),
-    measure,
-)
+CLAIM = claim(measure, at_most("largest_difference", 1e-4, fails_at=1e-3))

@@ -1,10 +1,8 @@
 """T5: training aligns the meanings of source and target."""
 
-from pellucid.claims.claim import Claim, Effort, Setup
+from pellucid.claims.claim import Effort, Setup, at_least, claim
 from pellucid.claims.demo_translator import demo_translator
 from pellucid.claims.evidence import Evidence, Figure, paired_difference, share_over_seeds
-from pellucid.claims.rules import Rule, at_least
-from pellucid.claims.texts import load_texts
 from pellucid.claims.translation_retrieval import measure_retrieval
 
 __all__ = ["CLAIM", "measure"]
@@ -27,11 +25,9 @@ def measure(setup: Setup) -> Evidence:
     return Evidence(numbers, records, Figure("bar", "states", "found", "seed"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(at_least("gain_rotated", 0.1, fails_at=0.02),), outside=(at_least("gain_direct", 0.1, fails_at=0.02),)
-    ),
+CLAIM = claim(
     measure,
-    Effort(Setup(seeds=3, steps=150, size=100), Setup(seeds=6, steps=1_500, size=200)),
+    at_least("gain_rotated", 0.1, fails_at=0.02),
+    outside=(at_least("gain_direct", 0.1, fails_at=0.02),),
+    effort=Effort(Setup(seeds=3, steps=150, size=100), Setup(seeds=6, steps=1_500, size=200)),
 )

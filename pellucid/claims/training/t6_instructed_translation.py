@@ -6,18 +6,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from pellucid.claims.claim import Claim, Effort, Setup
+from pellucid.claims.claim import Effort, Setup, at_least, claim
 from pellucid.claims.demo_language_model import InstructedModel, demo_language_model
 from pellucid.claims.demo_translator import TrainedTranslator, demo_translator
-from pellucid.claims.evidence import (
-    Evidence,
-    Figure,
-    exact_values,
-    paired_difference,
-    share_over_seeds,
-)
-from pellucid.claims.rules import Rule, at_least
-from pellucid.claims.texts import load_texts
+from pellucid.claims.evidence import Evidence, Figure, exact_values, paired_difference, share_over_seeds
 from pellucid.claims.translation_retrieval import score_retrieval
 from pellucid.demo.language import DemoPair
 from pellucid.generation.batching import pad_rows
@@ -121,14 +113,9 @@ def measure(setup: Setup, instruction: str = "zh→en: {}\n") -> Evidence:
     return Evidence(numbers, records, Figure("bar", "model", "right", "seed"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(
-            at_least("right_translation_preferred", 0.5, fails_at=0.2),
-            at_least("translations_retrieved_inside", 0.05, fails_at=0.02),
-        )
-    ),
+CLAIM = claim(
     measure,
-    Effort(Setup(seeds=3, steps=40, size=15), Setup(seeds=4, steps=2_400, size=100)),
+    at_least("right_translation_preferred", 0.5, fails_at=0.2),
+    at_least("translations_retrieved_inside", 0.05, fails_at=0.02),
+    effort=Effort(Setup(seeds=3, steps=40, size=15), Setup(seeds=4, steps=2_400, size=100)),
 )

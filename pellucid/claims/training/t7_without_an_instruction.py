@@ -2,11 +2,9 @@
 
 from functools import partial
 
-from pellucid.claims.claim import Claim, Effort, Setup
+from pellucid.claims.claim import Effort, Setup, at_least, claim
 from pellucid.claims.demo_language_model import continue_prompts, demo_language_model
 from pellucid.claims.evidence import Evidence, Figure, share_over_seeds
-from pellucid.claims.rules import Rule, at_least
-from pellucid.claims.texts import load_texts
 from pellucid.demo.instructions import score_instructions
 
 __all__ = ["CLAIM", "measure"]
@@ -54,15 +52,10 @@ def measure(setup: Setup, instruction: str = "zh→en: {}\n") -> Evidence:
     return Evidence(numbers, records, Figure("bar", "instruction", "share", "seed"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(
-            at_least("english_when_told_to_translate", 0.8, fails_at=0.5),
-            at_least("short_when_told_to_name_the_head", 0.8, fails_at=0.5),
-            at_least("chinese_when_told_nothing", 0.8, fails_at=0.5),
-        )
-    ),
+CLAIM = claim(
     measure,
-    Effort(Setup(seeds=3, steps=40, size=15), Setup(seeds=4, steps=2_400, size=100)),
+    at_least("english_when_told_to_translate", 0.8, fails_at=0.5),
+    at_least("short_when_told_to_name_the_head", 0.8, fails_at=0.5),
+    at_least("chinese_when_told_nothing", 0.8, fails_at=0.5),
+    effort=Effort(Setup(seeds=3, steps=40, size=15), Setup(seeds=4, steps=2_400, size=100)),
 )

@@ -5,11 +5,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from pellucid.claims.activations import Activations
-from pellucid.claims.claim import Claim, Effort, Setup
+from pellucid.claims.claim import Effort, Setup, at_least, at_most, claim
 from pellucid.claims.evidence import Evidence, Figure, mean_over_seeds, share_over_seeds
-from pellucid.claims.rules import Rule, at_least, at_most
 from pellucid.claims.small_models import small_decoder, torch_generator
-from pellucid.claims.texts import load_texts
 from pellucid.claims.toy_tasks import fit
 from pellucid.models.decoder_only import DecoderOnly
 
@@ -106,15 +104,10 @@ def measure(setup: Setup, related: bool = True) -> Evidence:
     return Evidence(numbers, records, Figure("bar", "patched", "share", "seed"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(
-            at_least("probability_of_the_right_kind", 0.9, fails_at=0.6),
-            at_least("carried_by_the_disambiguating_word", 0.8, fails_at=0.5),
-            at_most("carried_by_bank", 0.2, fails_at=0.5),
-        )
-    ),
+CLAIM = claim(
     measure,
-    Effort(Setup(seeds=3, steps=150), Setup(seeds=5, steps=500)),
+    at_least("probability_of_the_right_kind", 0.9, fails_at=0.6),
+    at_least("carried_by_the_disambiguating_word", 0.8, fails_at=0.5),
+    at_most("carried_by_bank", 0.2, fails_at=0.5),
+    effort=Effort(Setup(seeds=3, steps=150), Setup(seeds=5, steps=500)),
 )

@@ -5,11 +5,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_most, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
-from pellucid.claims.rules import Rule, at_most
 from pellucid.claims.small_models import torch_generator
-from pellucid.claims.texts import load_texts
 from pellucid.demo.micro_world import initial_matrices
 from pellucid.layers.embeddings import TokenEmbedding
 
@@ -35,8 +33,4 @@ def measure(setup: Setup, look_up: LookUp = lambda embedding, ids: embedding(ids
     return Evidence(exact_values(largest_difference=largest), records, Figure("bar", "world", "largest_difference"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(criteria=(at_most("largest_difference", 0.0),)),
-    measure,
-)
+CLAIM = claim(measure, at_most("largest_difference", 0.0))

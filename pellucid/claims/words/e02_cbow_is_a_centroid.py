@@ -4,10 +4,8 @@ from collections.abc import Callable
 
 import numpy
 
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_most, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
-from pellucid.claims.rules import Rule, at_most
-from pellucid.claims.texts import load_texts
 from pellucid.demo.micro_world import MicroStep, initial_matrices, micro_step
 from pellucid.randomness import generator
 
@@ -34,8 +32,4 @@ def measure(setup: Setup, step: Step = micro_step, contexts: int = 40) -> Eviden
     return Evidence(numbers, records, Figure("bar", "quantity", "largest_difference"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(criteria=(at_most("difference_after_shuffling", 1e-10), at_most("distance_from_centroid", 1e-10))),
-    measure,
-)
+CLAIM = claim(measure, at_most("difference_after_shuffling", 1e-10), at_most("distance_from_centroid", 1e-10))

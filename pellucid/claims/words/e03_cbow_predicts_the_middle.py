@@ -2,10 +2,8 @@
 
 from collections.abc import Sequence
 
-from pellucid.claims.claim import Claim, Effort, Setup
+from pellucid.claims.claim import Effort, Setup, at_least, at_most, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
-from pellucid.claims.rules import Rule, at_least, at_most
-from pellucid.claims.texts import load_texts
 from pellucid.demo.micro_world import SENTENCE, micro_training
 
 __all__ = ["CLAIM", "measure"]
@@ -41,9 +39,9 @@ def measure(setup: Setup, sentences: Sequence[Sequence[int]] = (SENTENCE,)) -> E
     )
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(criteria=(at_least("lowest_probability", 0.99), at_most("remaining_after_doubling", 0.75))),
+CLAIM = claim(
     measure,
-    Effort(Setup(seeds=3), Setup(seeds=3)),
+    at_least("lowest_probability", 0.99),
+    at_most("remaining_after_doubling", 0.75),
+    effort=Effort(Setup(seeds=3), Setup(seeds=3)),
 )

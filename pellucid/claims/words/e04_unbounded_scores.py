@@ -2,10 +2,8 @@
 
 import math
 
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_least, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
-from pellucid.claims.rules import Rule, at_least
-from pellucid.claims.texts import load_texts
 from pellucid.demo.micro_world import micro_training
 
 __all__ = ["CLAIM", "measure"]
@@ -47,11 +45,8 @@ def _softmax(scores: list[float]) -> list[float]:
     return [power / sum(powers) for power in powers]
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(at_least("growth_of_gap", 0.46, fails_at=0.1),),
-        outside=(at_least("growth_where_every_word_occurs", 0.46, fails_at=0.1),),
-    ),
+CLAIM = claim(
     measure,
+    at_least("growth_of_gap", 0.46, fails_at=0.1),
+    outside=(at_least("growth_where_every_word_occurs", 0.46, fails_at=0.1),),
 )

@@ -2,10 +2,8 @@
 
 import numpy
 
-from pellucid.claims.claim import Claim, Effort, Setup
+from pellucid.claims.claim import Effort, Setup, at_least, claim
 from pellucid.claims.evidence import Evidence, Figure, mean_over_seeds
-from pellucid.claims.rules import Rule, at_least
-from pellucid.claims.texts import load_texts
 from pellucid.randomness import generator
 from pellucid.vectors import WordVectors
 
@@ -51,14 +49,9 @@ def measure(setup: Setup, classes_matter: bool = True) -> Evidence:
     return Evidence(numbers, records, Figure("point", "objective", "cosine", "pairs"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(
-            at_least("gap_negative_sampling", 0.2, fails_at=0.05),
-            at_least("gap_full_softmax", 0.2, fails_at=0.05),
-        )
-    ),
+CLAIM = claim(
     measure,
-    Effort(Setup(seeds=3, steps=5, size=2_000), Setup(seeds=5, steps=10, size=5_000)),
+    at_least("gap_negative_sampling", 0.2, fails_at=0.05),
+    at_least("gap_full_softmax", 0.2, fails_at=0.05),
+    effort=Effort(Setup(seeds=3, steps=5, size=2_000), Setup(seeds=5, steps=10, size=5_000)),
 )

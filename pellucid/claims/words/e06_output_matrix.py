@@ -4,11 +4,9 @@ from pathlib import Path
 
 import numpy
 
-from pellucid.claims.claim import Claim, Effort, Setup
+from pellucid.claims.claim import Effort, Setup, at_least, claim
 from pellucid.claims.demo_text import demo_vectors, noun_similarities
 from pellucid.claims.evidence import Evidence, Figure, MissingData, mean_over_seeds, paired_difference, share_over_seeds
-from pellucid.claims.rules import Rule, at_least
-from pellucid.claims.texts import load_texts
 from pellucid.evaluation.analogies import analogy_accuracy
 from pellucid.evaluation.word_similarity import similarity_correlation, spearman
 from pellucid.vectors import WordVectors
@@ -79,9 +77,9 @@ def measure(setup: Setup) -> Evidence:
     return Evidence(numbers, records, Figure("bar", "space", "correlation", "seed"), () if own else ("demo_language",))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(criteria=(at_least("in_less_sum", -0.05, fails_at=-0.1), at_least("correlation_in", 0.2, fails_at=0.1))),
+CLAIM = claim(
     measure,
-    Effort(Setup(seeds=3, steps=5, size=2_000), Setup(seeds=5, steps=10, size=10_000)),
+    at_least("in_less_sum", -0.05, fails_at=-0.1),
+    at_least("correlation_in", 0.2, fails_at=0.1),
+    effort=Effort(Setup(seeds=3, steps=5, size=2_000), Setup(seeds=5, steps=10, size=10_000)),
 )

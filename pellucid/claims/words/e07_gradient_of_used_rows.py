@@ -2,11 +2,9 @@
 
 import torch
 
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_least, at_most, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
-from pellucid.claims.rules import Rule, at_least, at_most
 from pellucid.claims.small_models import random_ids, small_decoder
-from pellucid.claims.texts import load_texts
 from pellucid.training.config import TrainingConfig
 from pellucid.training.optimizer import adamw
 
@@ -64,11 +62,9 @@ def measure(setup: Setup, tied: bool = False) -> Evidence:
     )
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(at_most("gradient_of_unused_rows", 0.0), at_least("least_gradient_of_used_rows", 1e-6)),
-        outside=(at_most("gradient_of_unused_rows_tied", 0.0), at_most("update_of_unused_rows_by_adamw", 0.0)),
-    ),
+CLAIM = claim(
     measure,
+    at_most("gradient_of_unused_rows", 0.0),
+    at_least("least_gradient_of_used_rows", 1e-6),
+    outside=(at_most("gradient_of_unused_rows_tied", 0.0), at_most("update_of_unused_rows_by_adamw", 0.0)),
 )

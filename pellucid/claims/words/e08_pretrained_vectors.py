@@ -4,12 +4,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from pellucid.claims.claim import Claim, Effort, Setup
+from pellucid.claims.claim import Effort, Setup, at_most, claim
 from pellucid.claims.demo_text import demo_vectors, word_texts
 from pellucid.claims.evidence import Evidence, Figure, mean_over_seeds
-from pellucid.claims.rules import Rule, at_most
 from pellucid.claims.small_models import PAD, small_decoder, torch_generator
-from pellucid.claims.texts import load_texts
 from pellucid.claims.toy_tasks import fit
 from pellucid.models.decoder_only import DecoderOnly
 
@@ -64,9 +62,8 @@ def measure(setup: Setup) -> Evidence:
     return Evidence(numbers, shown, Figure("line", "step", "loss", "start"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(criteria=(at_most("steps_needed_fine_tuned", 0.9, fails_at=1.0),)),
+CLAIM = claim(
     measure,
-    Effort(Setup(seeds=3, steps=90, size=3_000), Setup(seeds=5, steps=400, size=10_000)),
+    at_most("steps_needed_fine_tuned", 0.9, fails_at=1.0),
+    effort=Effort(Setup(seeds=3, steps=90, size=3_000), Setup(seeds=5, steps=400, size=10_000)),
 )

@@ -6,11 +6,9 @@ from pathlib import Path
 
 import numpy
 
-from pellucid.claims.claim import Claim, Setup
+from pellucid.claims.claim import Setup, at_most, claim
 from pellucid.claims.demo_text import demo_sentences, noun_similarities
 from pellucid.claims.evidence import Estimate, Evidence, Figure, exact_values
-from pellucid.claims.rules import Rule, at_most
-from pellucid.claims.texts import load_texts
 from pellucid.evaluation.word_similarity import spearman
 from pellucid.randomness import generator
 from pellucid.word_vectors import encode_text
@@ -60,14 +58,6 @@ def measure(setup: Setup, ids: Mapping[str, int] | None = None) -> Evidence:
     return Evidence(numbers, records, Figure("point", "distance_of_ids", "alike"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(
-            at_most("one_hot_distance_error", 1e-12),
-            at_most("one_hot_cosine", 0.0),
-            at_most("correlation_size", 0.2),
-        )
-    ),
-    measure,
+CLAIM = claim(
+    measure, at_most("one_hot_distance_error", 1e-12), at_most("one_hot_cosine", 0.0), at_most("correlation_size", 0.2)
 )

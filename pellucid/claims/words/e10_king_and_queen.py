@@ -1,9 +1,7 @@
 """E10: king − man + woman ≈ queen."""
 
-from pellucid.claims.claim import Claim, Effort, Setup
+from pellucid.claims.claim import Effort, Setup, at_least, claim
 from pellucid.claims.evidence import Evidence, Figure, MissingData, share_over_seeds
-from pellucid.claims.rules import Rule, at_least
-from pellucid.claims.texts import load_texts
 from pellucid.evaluation.analogies import analogy_accuracy
 from pellucid.vectors import WordVectors
 
@@ -34,12 +32,9 @@ def measure(setup: Setup) -> Evidence:
     return Evidence(numbers, shown, Figure("bar", "section", "accuracy", "question_words"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(at_least("accuracy_excluded", 0.25, fails_at=0.15),),
-        outside=(at_least("accuracy_not_excluded", 0.25, fails_at=0.15),),
-    ),
+CLAIM = claim(
     measure,
-    Effort(Setup(seeds=3, steps=1), Setup(seeds=3, steps=5)),
+    at_least("accuracy_excluded", 0.25, fails_at=0.15),
+    outside=(at_least("accuracy_not_excluded", 0.25, fails_at=0.15),),
+    effort=Effort(Setup(seeds=3, steps=1), Setup(seeds=3, steps=5)),
 )

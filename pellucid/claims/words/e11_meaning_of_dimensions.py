@@ -2,11 +2,9 @@
 
 import numpy
 
-from pellucid.claims.claim import Claim, Effort, Setup
+from pellucid.claims.claim import Effort, Setup, at_least, claim
 from pellucid.claims.demo_text import classes, demo_vectors
 from pellucid.claims.evidence import Evidence, Figure, exact_values
-from pellucid.claims.rules import Rule, at_least
-from pellucid.claims.texts import load_texts
 from pellucid.randomness import generator
 
 __all__ = ["CLAIM", "measure"]
@@ -62,9 +60,8 @@ def _accuracy(numbers: numpy.ndarray, labels: numpy.ndarray) -> float:
     return float(max(right.max(), 2 - right.min()) / 2)
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(criteria=(at_least("change_of_scores_by_rotation", 1e-3, fails_at=1e-9),)),
+CLAIM = claim(
     measure,
-    Effort(Setup(size=1_500), Setup(size=8_000)),
+    at_least("change_of_scores_by_rotation", 1e-3, fails_at=1e-9),
+    effort=Effort(Setup(size=1_500), Setup(size=8_000)),
 )

@@ -2,12 +2,10 @@
 
 import torch
 
-from pellucid.claims.claim import Claim, Effort, Setup
+from pellucid.claims.claim import Effort, Setup, at_least, claim
 from pellucid.claims.demo_translator import demo_translator
 from pellucid.claims.evidence import Evidence, Figure, exact_values, mean_over_seeds, share_over_seeds
 from pellucid.claims.occurrences import sample_occurrences, sense_separation, states_by_layer
-from pellucid.claims.rules import Rule, at_least
-from pellucid.claims.texts import load_texts
 
 __all__ = ["CLAIM", "measure"]
 
@@ -39,15 +37,10 @@ def measure(setup: Setup) -> Evidence:
     return Evidence(numbers, records, Figure("line", "layer", "gap", "seed"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(
-            at_least("least_cosine_of_static_vectors", 0.9999),
-            at_least("gap_of_senses", 0.1, fails_at=0.02),
-            at_least("nearest_of_same_sense", 0.8, fails_at=0.6),
-        )
-    ),
+CLAIM = claim(
     measure,
-    Effort(Setup(seeds=3, steps=150), Setup(seeds=6, steps=1_500)),
+    at_least("least_cosine_of_static_vectors", 0.9999),
+    at_least("gap_of_senses", 0.1, fails_at=0.02),
+    at_least("nearest_of_same_sense", 0.8, fails_at=0.6),
+    effort=Effort(Setup(seeds=3, steps=150), Setup(seeds=6, steps=1_500)),
 )

@@ -4,10 +4,8 @@ from collections import Counter
 
 import numpy
 
-from pellucid.claims.claim import Claim, Effort, Setup
+from pellucid.claims.claim import Effort, Setup, at_least, claim
 from pellucid.claims.evidence import Evidence, Figure, mean_over_seeds, share_over_seeds
-from pellucid.claims.rules import Rule, at_least
-from pellucid.claims.texts import load_texts
 from pellucid.demo.baskets import generate_baskets, precision_at_k
 from pellucid.randomness import generator
 from pellucid.vectors import WordVectors
@@ -49,9 +47,9 @@ def measure(setup: Setup, faithfulness: float = 0.8) -> Evidence:
     return Evidence(numbers, records, Figure("bar", "way", "precision", "seed"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(criteria=(at_least("over_chance", 0.3, fails_at=0.1), at_least("over_popularity", 0.3, fails_at=0.1))),
+CLAIM = claim(
     measure,
-    Effort(Setup(seeds=3, steps=5, size=4_000), Setup(seeds=5, steps=10, size=15_000)),
+    at_least("over_chance", 0.3, fails_at=0.1),
+    at_least("over_popularity", 0.3, fails_at=0.1),
+    effort=Effort(Setup(seeds=3, steps=5, size=4_000), Setup(seeds=5, steps=10, size=15_000)),
 )

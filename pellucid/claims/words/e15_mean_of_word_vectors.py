@@ -2,10 +2,8 @@
 
 import torch
 
-from pellucid.claims.claim import Claim, Effort, Setup
+from pellucid.claims.claim import Effort, Setup, at_least, at_most, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values, share_over_seeds
-from pellucid.claims.rules import Rule, at_least, at_most
-from pellucid.claims.texts import load_texts
 from pellucid.claims.toy_tasks import train_to_name_the_chaser
 
 __all__ = ["CLAIM", "measure"]
@@ -42,15 +40,10 @@ def measure(setup: Setup, positions: str = "sinusoidal") -> Evidence:
     return Evidence(numbers, records, Figure("bar", "way", "accuracy", "seed"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(
-        criteria=(
-            at_most("difference_of_the_two_means", 1e-6),
-            at_most("accuracy_of_means", 0.6, fails_at=0.75),
-            at_least("accuracy_of_encoder_states", 0.9, fails_at=0.75),
-        )
-    ),
+CLAIM = claim(
     measure,
-    Effort(Setup(seeds=3, steps=120), Setup(seeds=5, steps=300)),
+    at_most("difference_of_the_two_means", 1e-6),
+    at_most("accuracy_of_means", 0.6, fails_at=0.75),
+    at_least("accuracy_of_encoder_states", 0.9, fails_at=0.75),
+    effort=Effort(Setup(seeds=3, steps=120), Setup(seeds=5, steps=300)),
 )

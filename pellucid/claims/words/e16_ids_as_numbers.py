@@ -4,11 +4,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from pellucid.claims.claim import Claim, Effort, Setup
+from pellucid.claims.claim import Effort, Setup, at_least, claim
 from pellucid.claims.evidence import Evidence, Figure, paired_difference, share_over_seeds
-from pellucid.claims.rules import Rule, at_least
 from pellucid.claims.small_models import torch_generator
-from pellucid.claims.texts import load_texts
 from pellucid.claims.toy_tasks import fit
 from pellucid.layers.embeddings import TokenEmbedding
 from pellucid.layers.feed_forward import FeedForward
@@ -70,9 +68,8 @@ def measure(setup: Setup, ordered: bool = False) -> Evidence:
     return Evidence(numbers, records, Figure("bar", "input", "accuracy", "seed"))
 
 
-CLAIM = Claim(
-    load_texts(__file__),
-    Rule(criteria=(at_least("advantage_of_embedding", 0.2, fails_at=0.05),)),
+CLAIM = claim(
     measure,
-    Effort(Setup(seeds=3, steps=300), Setup(seeds=5, steps=600)),
+    at_least("advantage_of_embedding", 0.2, fails_at=0.05),
+    effort=Effort(Setup(seeds=3, steps=300), Setup(seeds=5, steps=600)),
 )
