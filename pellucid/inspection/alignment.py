@@ -11,8 +11,7 @@ from pellucid.evaluation.alignment_error import alignment_error_rate
 from pellucid.generation.translation_model import TranslationModel
 from pellucid.inspection.encoding import encode_translation, inspect_network
 from pellucid.inspection.labelled_array import LabelledArray, numbered_axis
-from pellucid.inspection.recorded_run import RecordedRun, label_rows
-from pellucid.inspection.recording import ModelInput, record
+from pellucid.inspection.recording import RecordedRun, record_run
 from pellucid.inspection.tokens import Token
 from pellucid.plurals import pluralize
 
@@ -119,9 +118,7 @@ def head_errors(model: TranslationModel, pairs: Sequence[AlignedPair]) -> HeadEr
     predicted: dict[tuple[int, int] | str, list[set[tuple[int, int]]]] = {}
     for pair in pairs:
         encoded = encode_translation(model, pair.source, pair.target)
-        given = ModelInput([encoded.source], [encoded.target])
-        arrays = record(model.model, given, ["decoder.*.cross_attention.weights"])
-        (run,) = label_rows(RecordedRun, inspect_network(model), [encoded], arrays)
+        run = record_run(RecordedRun, inspect_network(model), encoded, ["decoder.*.cross_attention.weights"])
         links = partial(
             _strongest_links,
             run,

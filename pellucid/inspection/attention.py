@@ -6,7 +6,7 @@ from torch import Tensor
 
 from pellucid.errors import UserError
 from pellucid.inspection.labelled_array import Axis, LabelledArray, numbered_axis
-from pellucid.inspection.recorded_run import WITHOUT_POSITIONS, RecordedRun
+from pellucid.inspection.recording import WITHOUT_POSITIONS, RecordedRun
 from pellucid.inspection.structure import AttentionSite
 
 __all__ = [

@@ -7,7 +7,7 @@ import numpy
 
 from pellucid.errors import UserError
 from pellucid.inspection.labelled_array import Array, Axis, LabelledArray
-from pellucid.inspection.recorded_run import RecordedRun
+from pellucid.inspection.recording import RecordedRun
 from pellucid.inspection.residual_streams import residual_streams
 from pellucid.plurals import pluralize
 

@@ -1,16 +1,14 @@
 """The effect of edits: the difference to the unedited run, in the output and in any recorded array."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy
 
 from pellucid.errors import UserError
 from pellucid.inspection.labelled_array import Axis, LabelledArray
 from pellucid.inspection.look import Look
-
-if TYPE_CHECKING:
-    from pellucid.inspection.views.charts import Chart
+from pellucid.inspection.views.charts import Chart, bars
 
 __all__ = ["Effect"]
 
@@ -77,10 +75,8 @@ class Effect:
         values = numpy.array([changes[name] for name in names])
         return LabelledArray("what_if.by_array", values, (Axis("name", tuple(names)),), "share", "relative change")
 
-    def chart(self) -> "Chart":
+    def chart(self) -> Chart:
         """Draw the change of each next token's log-probability."""
-        from pellucid.inspection.views.charts import bars
-
         return bars(self.log_probs.at(figure="difference"))
 
     def as_dict(self) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from pellucid.errors import UserError
 from pellucid.inspection.labelled_array import Axis, LabelledArray, numbered_axis
-from pellucid.inspection.recorded_run import InspectedModel
+from pellucid.inspection.recording import InspectedModel
 from pellucid.inspection.structure import find_stack
 
 __all__ = ["embedding_map", "embedding_neighbours"]
@@ -72,6 +72,5 @@ def _embeddings(inspected: InspectedModel, stack: str) -> Tensor:
 
 
 def _displays(inspected: InspectedModel, ids: Sequence[int], stack: str) -> tuple[str, ...]:
-    tokenizer = inspected.target_tokenizer if stack == "decoder" else inspected.source_tokenizer
-    assert tokenizer is not None
+    tokenizer = inspected.tokenizer(find_stack(inspected.model, stack).side)
     return tuple(tokenizer.pieces_from_ids([i])[0].display for i in ids)

@@ -11,7 +11,7 @@ from pellucid.generation.text_model import TextModel
 from pellucid.generation.text_splitting import Part
 from pellucid.generation.translate import search
 from pellucid.generation.translation_model import TranslationModel
-from pellucid.inspection.recorded_run import InspectedModel, TokenizedText
+from pellucid.inspection.recording import InspectedModel, TokenizedText
 from pellucid.plurals import pluralize
 
 __all__ = ["SourceText", "encode_source", "encode_text", "encode_translation", "inspect_network"]
@@ -70,18 +70,16 @@ def encode_translation(
     """
     source = encode_source(model, text)
     start, end = model.special_tokens.start_id, model.special_tokens.end_id
+    notes = source.notes
     if target is not None:
-        source_ids, target_ids = encode_pair(model, text, target)
-        return TokenizedText(
-            text, tuple(source_ids), (start, *target_ids[:-1]), tuple(target_ids), target, source.notes
-        )
-    read_ids, best = _translate(model, source, prefix)
-    written = model.target_tokenizer.decode(best.ids)
-    if best.ended:
-        return TokenizedText(text, tuple(read_ids), (start, *best.ids), (*best.ids, end), written, source.notes)
-    note = f"its translation was truncated at the maximum length, {pluralize(len(best.ids), 'token')}"
-    notes = (*source.notes, note)
-    return TokenizedText(text, tuple(read_ids), (start, *best.ids[:-1]), best.ids, written, notes)
+        read_ids, next_tokens = encode_pair(model, text, target)
+    else:
+        read_ids, best = _translate(model, source, prefix)
+        target, next_tokens = model.target_tokenizer.decode(best.ids), [*best.ids, *([end] if best.ended else [])]
+        if not best.ended:
+            length = pluralize(len(best.ids), "token")
+            notes = (*notes, f"its translation was truncated at the maximum length, {length}")
+    return TokenizedText(text, tuple(read_ids), (start, *next_tokens[:-1]), tuple(next_tokens), target, notes)
 
 
 def encode_text(model: TextModel, text: str, tokens: int = 0) -> TokenizedText:

@@ -1,7 +1,7 @@
 """What one text would teach: the gradient of each matrix, the embedding rows it reaches, saturated softmaxes."""
 
 from collections.abc import Sequence
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy
 import torch
@@ -9,11 +9,8 @@ from torch import Tensor, nn
 
 from pellucid.errors import UserError
 from pellucid.inspection.labelled_array import Axis, LabelledArray
-from pellucid.inspection.recorded_run import RecordedRun
-from pellucid.inspection.recording import ModelInput, pad_batch
+from pellucid.inspection.recording import RecordedRun, TokenizedText, padded_ids
 from pellucid.inspection.structure import attentions
-from pellucid.models.decoder_only import DecoderOnly
-from pellucid.models.encoder_decoder import EncoderDecoder
 
 __all__ = ["Gradients", "gradients", "saturation"]
 
@@ -53,7 +50,7 @@ def gradients(look: RecordedRun) -> Gradients:
     ids = torch.tensor(look.encoded.next_tokens, device=next(model.parameters()).device)
     if not len(ids):
         raise UserError("a text of one token leaves nothing to predict", where="look", hint="Look at a longer text.")
-    loss, by_name = _backpropagate(model, look.input, ids)
+    loss, by_name = _backpropagate(model, look.encoded, ids)
     layers: dict[str, float] = {}
     for name, gradient in by_name.items():
         words = name.split(".")
@@ -102,7 +99,7 @@ def saturation(look: RecordedRun) -> LabelledArray:
     return LabelledArray("saturation", values, axes, "–", "saturation of the softmaxes")
 
 
-def _backpropagate(model: nn.Module, given: ModelInput, ids: Tensor) -> tuple[float, dict[str, Tensor]]:
+def _backpropagate(model: nn.Module, text: TokenizedText, ids: Tensor) -> tuple[float, dict[str, Tensor]]:
     """Compute the loss of the next tokens and the gradient of every weight, float64; unused weights have a 0."""
     weights = dict(model.named_parameters())
     frozen = [weight for weight in weights.values() if not weight.requires_grad]
@@ -110,11 +107,7 @@ def _backpropagate(model: nn.Module, given: ModelInput, ids: Tensor) -> tuple[fl
         for weight in weights.values():
             weight.requires_grad_(True)
         try:
-            target = pad_batch(model, given.target)
-            if isinstance(model, EncoderDecoder):
-                logits = model(pad_batch(model, given.source), target)
-            else:
-                logits = cast(DecoderOnly, model)(target)
+            logits = model(*padded_ids(model, [text]))
             loss = torch.nn.functional.cross_entropy(logits[0, : len(ids)].float(), ids)
             found: Sequence[Tensor | None] = torch.autograd.grad(loss, list(weights.values()), allow_unused=True)
         finally:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from pellucid.inspection.labelled_array import LabelledArray, numbered_axis
-from pellucid.inspection.recorded_run import RecordedRun
+from pellucid.inspection.recording import RecordedRun
 from pellucid.inspection.residual_streams import residual_streams
 from pellucid.inspection.structure import output_weight
 

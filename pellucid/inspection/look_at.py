@@ -1,17 +1,17 @@
 """Run a model over texts and record its numbers: all positions at a time, step by step, or edited."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import overload
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any
 
 from pellucid.errors import UserError
 from pellucid.generation.text_model import TextModel
 from pellucid.generation.translation_model import TranslationModel
 from pellucid.inspection.edited_generation import write_continuation, write_translation
 from pellucid.inspection.encoding import encode_source, encode_text, encode_translation, inspect_network
-from pellucid.inspection.labelled_array import Array, LabelledArray
+from pellucid.inspection.labelled_array import LabelledArray
 from pellucid.inspection.look import Look, LookBatch
-from pellucid.inspection.recorded_run import TokenizedText, label_rows
-from pellucid.inspection.recording import Edit, ModelInput, record
+from pellucid.inspection.recording import TokenizedText, label_rows
 from pellucid.inspection.stepwise import join_steps, record_steps
 from pellucid.inspection.what_if import WhatIf
 from pellucid.plurals import pluralize
@@ -23,28 +23,6 @@ __all__ = [
     "what_if_language_model",
     "what_if_translator",
 ]
-
-
-@overload
-def look_at_translator(  # type: ignore[overload-overlap]  # a text is a sequence of texts to the type checker
-    model: TranslationModel,
-    text: str,
-    *,
-    target: str | None = None,
-    prefix: str = "",
-    what: Sequence[str] | None = None,
-) -> Look: ...
-
-
-@overload
-def look_at_translator(
-    model: TranslationModel,
-    text: Sequence[str],
-    *,
-    target: str | Sequence[str] | None = None,
-    prefix: str = "",
-    what: Sequence[str] | None = None,
-) -> LookBatch: ...
 
 
 def look_at_translator(
@@ -84,18 +62,6 @@ def look_at_translator(
     return _look_at(model, text, encoded, what)
 
 
-@overload
-def look_at_language_model(  # type: ignore[overload-overlap]  # a text is a sequence of texts to the type checker
-    model: TextModel, text: str, *, tokens: int = 0, what: Sequence[str] | None = None
-) -> Look: ...
-
-
-@overload
-def look_at_language_model(
-    model: TextModel, text: Sequence[str], *, tokens: int = 0, what: Sequence[str] | None = None
-) -> LookBatch: ...
-
-
 def look_at_language_model(
     model: TextModel, text: str | Sequence[str], *, tokens: int = 0, what: Sequence[str] | None = None
 ) -> Look | LookBatch:
@@ -131,9 +97,12 @@ def look_by_step(
         A look joined from all steps (a score whose key did not exist yet is NaN), and the arrays of each step by name,
         with a single query.
     """
-    steps = record_steps(model.model, ModelInput([encoded.source] if encoded.source else [], [encoded.target]), what)
+    steps = record_steps(model.model, encoded, what)
     (whole,) = label_rows(Look, inspect_network(model), [encoded], join_steps(steps))
-    return whole, [_arrays_of_step(whole, step, number) for number, step in enumerate(steps)]
+    return whole, [
+        {name: _slice_step(whole.arrays[name], number) for name in step if name.startswith(("decoder.", "logits"))}
+        for number, step in enumerate(steps)
+    ]
 
 
 def what_if_translator(model: TranslationModel, text: str, *, target: str | None = None) -> WhatIf:
@@ -145,14 +114,8 @@ def what_if_translator(model: TranslationModel, text: str, *, target: str | None
         target: the translation whose probability is compared; the model's own unless given.
     """
     encoded = encode_translation(model, text, target)
-
-    def write(source: Sequence[int], edits: Mapping[str, Edit]) -> str:
-        return write_translation(model, source, edits)
-
-    def read_source(other: str) -> Sequence[int]:
-        return encode_source(model, other).ids
-
-    return WhatIf(inspect_network(model), encoded, read_source, write, encoded.source, encoded.target)
+    write = partial(write_translation, model)
+    return WhatIf(inspect_network(model), encoded, partial(encode_source, model), write, encoded.source, encoded.target)
 
 
 def what_if_language_model(model: TextModel, text: str) -> WhatIf:
@@ -163,11 +126,7 @@ def what_if_language_model(model: TextModel, text: str) -> WhatIf:
         text: what it reads, and whose probability is compared.
     """
     encoded = encode_text(model, text)
-
-    def write(prompt: Sequence[int], edits: Mapping[str, Edit]) -> str:
-        return write_continuation(model, prompt, edits)
-
-    return WhatIf(inspect_network(model), encoded, None, write, (), encoded.target)
+    return WhatIf(inspect_network(model), encoded, None, partial(write_continuation, model), (), encoded.target)
 
 
 def _look_at(
@@ -176,26 +135,15 @@ def _look_at(
     encoded: Sequence[TokenizedText],
     what: Sequence[str] | None,
 ) -> Look | LookBatch:
-    sources = [one.source for one in encoded] if isinstance(model, TranslationModel) else []
-    arrays = record(model.model, ModelInput(sources, [one.target for one in encoded]), what)
-    batch = LookBatch(inspect_network(model), encoded, arrays)
+    batch = LookBatch(inspect_network(model), encoded, what)
     return batch[0] if isinstance(text, str) else batch
 
 
-def _texts_of(text: str | Sequence[str]) -> list[str]:
-    if not isinstance(text, str) and not isinstance(text, Iterable):
-        raise UserError(
-            f"expected a text or a list of texts, got {text!r}", where="look", hint="Pass a str or a list of str."
-        )
-    texts = [text] if isinstance(text, str) else list(text)
+def _texts_of(text: object) -> list[Any]:
+    texts = list(text) if isinstance(text, Iterable) and not isinstance(text, str) else [text]
     if not texts:
         raise UserError("there is no text to look at", where="look", hint="Pass one text at least.")
     return texts
-
-
-def _arrays_of_step(whole: Look, step: Mapping[str, Array], number: int) -> dict[str, LabelledArray]:
-    names = [name for name in step if name.startswith(("decoder.", "logits"))]
-    return {name: _slice_step(whole.arrays[name], number) for name in names}
 
 
 def _slice_step(array: LabelledArray, step: int) -> LabelledArray:

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from pellucid.errors import UserError
 from pellucid.inspection.frozen_norm import freeze_norm
 from pellucid.inspection.labelled_array import Axis, LabelledArray
-from pellucid.inspection.recorded_run import RecordedRun
+from pellucid.inspection.recording import RecordedRun
 from pellucid.inspection.structure import Stack, output_weight
 
 __all__ = ["ResidualDecomposition", "decompose_residual", "direct_logit_attribution"]

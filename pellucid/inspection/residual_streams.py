@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from pellucid.inspection.labelled_array import Axis, LabelledArray
-from pellucid.inspection.recorded_run import RecordedRun
+from pellucid.inspection.recording import RecordedRun
 
 __all__ = ["TokenIdentity", "effective_rank", "residual_streams", "token_identity"]
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from pellucid.inspection.labelled_array import Array
-from pellucid.inspection.recording import ModelInput, to_array
+from pellucid.inspection.recording import TokenizedText, padded_ids, to_array
 from pellucid.inspection.structure import attentions
 from pellucid.inspection.taps import select_taps
 from pellucid.layers.cache import BeamCache, SequenceCache
@@ -22,15 +22,15 @@ Step = Callable[[int, Tap], Tensor]
 """Reads token i of the target and returns its logits, [1 1 vocab_size]."""
 
 
-def cached_logits(model: nn.Module, given: ModelInput) -> Array:
-    """Decode the target of one text token by token on a cache; returns the logits, [target vocab_size]."""
-    step, _ = _start(model, given)
+def cached_logits(model: nn.Module, text: TokenizedText) -> Array:
+    """Decode the target of a text token by token on a cache; returns the logits, [target vocab_size]."""
+    step, _ = _start(model, text)
     with torch.inference_mode():
-        return numpy.concatenate([to_array(step(i, keep))[0] for i in range(len(given.target[0]))])
+        return numpy.concatenate([to_array(step(i, keep))[0] for i in range(len(text.target))])
 
 
-def record_steps(model: nn.Module, given: ModelInput, what: Sequence[str] | None = None) -> list[dict[str, Array]]:
-    """Run the target of one text token by token on a cache and record each step.
+def record_steps(model: nn.Module, text: TokenizedText, what: Sequence[str] | None = None) -> list[dict[str, Array]]:
+    """Run the target of a text token by token on a cache and record each step.
 
     Arrays have a single query; those of self-attention have the keys so far. The first recording also holds what is
     computed before the first step: everything of the encoder, and the source's keys and values.
@@ -44,8 +44,8 @@ def record_steps(model: nn.Module, given: ModelInput, what: Sequence[str] | None
 
     selective = SelectiveTap(names, tap)
     with torch.inference_mode():
-        step, _ = _start(model, given, selective)
-        for i in range(len(given.target[0])):
+        step, _ = _start(model, text, selective)
+        for i in range(len(text.target)):
             if i:
                 steps.append({})
             step(i, selective)
@@ -89,11 +89,11 @@ class CacheEntry(NamedTuple):
     reserved: int
 
 
-def cache_contents(model: nn.Module, given: ModelInput) -> list[CacheEntry]:
-    """Decode the target of one text to its end and return what the cache then holds, an entry for each attention."""
+def cache_contents(model: nn.Module, text: TokenizedText) -> list[CacheEntry]:
+    """Decode the target of a text to its end and return what the cache then holds, an entry for each attention."""
     with torch.inference_mode():
-        step, cache = _start(model, given)
-        for i in range(len(given.target[0])):
+        step, cache = _start(model, text)
+        for i in range(len(text.target)):
             step(i, keep)
     entries = []
     for site in attentions(model):
@@ -109,12 +109,11 @@ def cache_contents(model: nn.Module, given: ModelInput) -> list[CacheEntry]:
     return entries
 
 
-def _start(model: nn.Module, given: ModelInput, tap: Tap = keep) -> tuple[Step, BeamCache | SequenceCache]:
+def _start(model: nn.Module, text: TokenizedText, tap: Tap = keep) -> tuple[Step, BeamCache | SequenceCache]:
     """Read the source, if there is one; returns the function that takes a step, and the cache that it fills."""
-    device = next(model.parameters()).device
-    target = torch.tensor(given.target, dtype=torch.int64, device=device)
+    *source, target = padded_ids(model, [text])
     if isinstance(model, EncoderDecoder):
-        memory = model.encode(torch.tensor(given.source, dtype=torch.int64, device=device), tap)
+        memory = model.encode(*source, tap)
         cache = BeamCache(model.project_memory(memory, tap), memory.may_attend, 1)
         return lambda i, tap: model.logits(model.decode_step(target[:, i : i + 1], cache, tap), tap), cache
     decoder = cast(DecoderOnly, model)

@@ -7,8 +7,7 @@ import torch
 from pellucid.generation.beam import beam_search
 from pellucid.generation.translation_model import TranslationModel
 from pellucid.inspection.encoding import encode_translation, inspect_network
-from pellucid.inspection.recorded_run import RecordedRun, label_rows
-from pellucid.inspection.recording import ModelInput, record
+from pellucid.inspection.recording import RecordedRun, record_run
 
 __all__ = ["ScoredToken", "TeacherForcing", "compare_teacher_forcing"]
 
@@ -60,8 +59,7 @@ def compare_teacher_forcing(model: TranslationModel, text: str, target: str) -> 
         target: the correct translation.
     """
     encoded = encode_translation(model, text, target)
-    arrays = record(model.model, ModelInput([encoded.source], [encoded.target]), ["logits"])
-    (run,) = label_rows(RecordedRun, inspect_network(model), [encoded], arrays)
+    run = record_run(RecordedRun, inspect_network(model), encoded, ["logits"])
     greedy = model.settings(beam=1, n_best=1)
     ((best, *_),) = beam_search(model.model, [encoded.source], model.special_tokens, greedy)
     written = (*best.ids, model.special_tokens.end_id) if best.ended else best.ids

@@ -14,8 +14,7 @@ from pellucid.generation.text_model import TextModel
 from pellucid.generation.translation_model import TranslationModel
 from pellucid.inspection.encoding import encode_text, encode_translation, inspect_network
 from pellucid.inspection.labelled_array import Axis, LabelledArray
-from pellucid.inspection.recorded_run import RecordedRun, label_rows
-from pellucid.inspection.recording import ModelInput, record
+from pellucid.inspection.recording import RecordedRun, record_run
 from pellucid.inspection.taps import select_taps
 from pellucid.storage.checkpoints import checkpoint_step, list_checkpoints
 from pellucid.storage.model_folder import read_config
@@ -82,9 +81,7 @@ def look_across_checkpoints(
     runs: list[RecordedRun] = []
     for number, checkpoint in enumerate(checkpoints, 1):
         _set_weights(model.model, checkpoint / "model.safetensors", averaged)
-        given = ModelInput([encoded.source] if encoded.source else [], [encoded.target])
-        arrays = record(model.model, given, [*what, "logits"])
-        runs += label_rows(RecordedRun, inspect_network(model), [encoded], arrays)
+        runs.append(record_run(RecordedRun, inspect_network(model), encoded, [*what, "logits"]))
         on_progress(number)
     steps = tuple(checkpoint_step(checkpoint) for checkpoint in checkpoints)
     axis = Axis("step", tuple(map(str, steps)))

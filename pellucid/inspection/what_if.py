@@ -15,15 +15,21 @@ from torch import Tensor
 
 from pellucid.errors import UserError
 from pellucid.inspection.effect import Effect
+from pellucid.inspection.encoding import SourceText
 from pellucid.inspection.labelled_array import LabelledArray
 from pellucid.inspection.look import Look
-from pellucid.inspection.recorded_run import WITHOUT_POSITIONS, InspectedModel, TokenizedText, label_rows, token_side
-from pellucid.inspection.recording import Edit, ModelInput, record
+from pellucid.inspection.recording import (
+    WITHOUT_POSITIONS,
+    Edit,
+    InspectedModel,
+    TokenizedText,
+    record_run,
+    token_side,
+)
 from pellucid.inspection.structure import AttentionSite, attentions, find_attention, stacks
 from pellucid.inspection.taps import require_tap
 from pellucid.inspection.tokens import tokens_of
 from pellucid.plurals import pluralize
-from pellucid.tokenizers import LanguageTokenizer
 
 __all__ = ["Change", "WhatIf", "Write"]
 
@@ -64,7 +70,7 @@ class WhatIf:
 
     inspected: InspectedModel
     encoded: TokenizedText
-    read_source: Callable[[str], Sequence[int]] | None
+    read_source: Callable[[str], SourceText] | None
     write: Write
     source: tuple[int, ...]
     target: tuple[int, ...]
@@ -126,7 +132,7 @@ class WhatIf:
             raise UserError(
                 "a language model has no source", where="edit_source", hint="Call look on the other text instead."
             )
-        return replace(self, source=tuple(self.read_source(text)))._with([], f"read {text!r}")
+        return replace(self, source=tuple(self.read_source(text).ids))._with([], f"read {text!r}")
 
     def ablate_head(self, attention: str, head: int) -> "WhatIf":
         """Set the output of an attention head to zero."""
@@ -260,25 +266,14 @@ class WhatIf:
         """
         names = None if what is None else [*what, "logits"]
         edits = _compose((change.name, change.edit) for change in self.changes)
-        before = self._look(self.encoded, names, {}, ())
+        before = record_run(Look, self.inspected, self.encoded, names)
         edited_text = self.encoded._replace(source=self.source, target=self.target)
-        after = self._look(edited_text, names, edits, self.descriptions)
+        after = record_run(Look, self.inspected, edited_text, names, edits, self.descriptions)
         if not write:
             return Effect(before, after, None, None)
         edits = _compose((change.name, change.while_writing or change.edit) for change in self.changes)
         text_before = self.write(self.encoded.source or self.encoded.target, {})
         return Effect(before, after, text_before, self.write(self.source or self.target, edits))
-
-    def _look(
-        self,
-        encoded: TokenizedText,
-        names: Sequence[str] | None,
-        edits: Mapping[str, Edit],
-        descriptions: tuple[str, ...],
-    ) -> Look:
-        given = ModelInput([encoded.source] if encoded.source else [], [encoded.target])
-        arrays = record(self.inspected.model, given, names, edits)
-        return label_rows(Look, self.inspected, [encoded], arrays, descriptions)[0]
 
     def _with(self, changes: Sequence[Change], description: str) -> "WhatIf":
         return replace(self, changes=(*self.changes, *changes), descriptions=(*self.descriptions, description))
@@ -326,16 +321,11 @@ class WhatIf:
     def _ids(self, side: str) -> tuple[int, ...]:
         return self.source if side == "source" else self.target
 
-    def _tokenizer(self, side: str) -> LanguageTokenizer:
-        tokenizer = self.inspected.source_tokenizer if side == "source" else self.inspected.target_tokenizer
-        assert tokenizer is not None
-        return tokenizer
-
     def _display(self, side: str, position: int) -> str:
-        return tokens_of(self._tokenizer(side), self._ids(side))[position].display
+        return tokens_of(self.inspected.tokenizer(side), self._ids(side))[position].display
 
     def _find_id(self, token: str | int, side: str) -> int:
-        tokenizer = self._tokenizer(side)
+        tokenizer = self.inspected.tokenizer(side)
         if isinstance(token, int):
             if not 0 <= token < tokenizer.vocab_size:
                 raise UserError(

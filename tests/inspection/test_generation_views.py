@@ -111,7 +111,7 @@ def test_a_head_that_is_made_to_look_right_has_no_error(translator: Translator) 
 
 def test_the_cache_holds_the_keys_and_values_of_the_look(any_translator: Translator) -> None:
     look = any_translator.look(TEXT, target=TARGET)
-    held = cache_contents(look.model, look.input)
+    held = cache_contents(look.model, look.encoded)
     assert [one.name for one in held] == [
         f"decoder.{n}.{part}" for n in range(2) for part in ("self_attention", "cross_attention")
     ]

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from pellucid.inspection.labelled_array import Array
-from pellucid.inspection.recording import ModelInput, record
+from pellucid.inspection.recording import TokenizedText, record
 from pellucid.interop.import_model import import_model
 from pellucid.models.weights import load_decoder_only
 from pellucid.storage.model_folder import read_config
@@ -31,7 +31,8 @@ def test_taps_of_a_translator(request: pytest.FixtureRequest) -> None:
     )  # fmt: skip
     rows = [[number for number in row if number] for row in SOURCE.tolist()]
     given = [[number for number in row if number] for row in TARGET.tolist()]
-    arrays = record(model, ModelInput(rows, given))
+    texts = [TokenizedText("", tuple(row), tuple(target), (), "") for row, target in zip(rows, given, strict=True)]
+    arrays = record(model, texts)
     for layer in range(2):
         for name, theirs_of in (
             (f"encoder.{layer}.self_attention.weights", found.encoder_attentions),
@@ -61,7 +62,7 @@ def test_taps_of_language_models(name: str, tmp_path: Path) -> None:
     import_model(huggingface_folder(theirs, tmp_path / "theirs"), tmp_path / "ours")
     model = load_decoder_only(read_config(tmp_path / "ours", "language-model"), tmp_path / "ours/model.safetensors")
     found = theirs(torch.tensor([IDS]), output_attentions=True, output_hidden_states=True)
-    arrays = record(model, ModelInput([], [IDS]))
+    arrays = record(model, [TokenizedText("", (), tuple(IDS), (), "")])
     count = len(found.attentions)
     for layer in range(count):
         weights = arrays[f"decoder.{layer}.self_attention.weights"]

@@ -25,7 +25,7 @@ MOST_NODES = 300  # in a picture of a search, which is 15 pixels high for each
 
 def kv_cache_view(request: ViewRequest) -> View:
     """Draw the size of the key–value cache at the end of the text."""
-    entries = cache_contents(request.look.model, request.look.input)
+    entries = cache_contents(request.look.model, request.look.encoded)
     axis = Axis("attention", tuple(entry.name for entry in entries))
     sizes = numpy.array([entry.used for entry in entries], dtype=numpy.float64)
     used = LabelledArray("cache", sizes, (axis,), "bytes", "keys and values in the cache")

@@ -8,7 +8,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from pellucid.inspection.recorded_run import RecordedRun
+from pellucid.inspection.recording import RecordedRun
 from pellucid.inspection.tokens import Token
 from pellucid.inspection.views.charts import specification
 from pellucid.inspection.views.view import View

@@ -3,16 +3,14 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from pellucid.errors import UsageError, UserError
 from pellucid.generation.text_model import TextModel
 from pellucid.generation.translation_model import TranslationModel
 from pellucid.inspection.labelled_array import LabelledArray
-from pellucid.inspection.recorded_run import RecordedRun
-
-if TYPE_CHECKING:
-    from pellucid.inspection.views.charts import Chart
+from pellucid.inspection.recording import RecordedRun
+from pellucid.inspection.views.charts import Chart
 
 __all__ = ["View", "ViewRequest", "ViewTable", "ViewType", "chosen_head", "chosen_layer", "require_translator"]
 
@@ -59,7 +57,7 @@ class View:
 
     reading: str
     arrays: tuple[LabelledArray, ...]
-    chart: "Callable[[], Chart]"
+    chart: Callable[[], Chart]
     table: ViewTable | None = None
     name: str = ""
     title: str = ""
