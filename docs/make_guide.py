@@ -7,23 +7,26 @@
 
 it inserts the output of `pellucid claims run E1 E9` from the run that docs/claims reports, and the figure of E9. A link
 to a claim, `[E1 holds](../claims/README.md#e1)`, states its verdict. Claims that need the user's own files are shown
-with `--data folder`.
+with `--data folder`. After `--model.positions` it lists the position schemes.
 """
 
 import re
 from pathlib import Path
+from typing import get_args
 
 from make_claims import figures_folder, page_name, stored_outcomes
 
 from pellucid.claims.lab import Outcome
 from pellucid.claims.report import terminal_lines, verdict_text
 from pellucid.claims.texts import Language
+from pellucid.layers.position_scheme import PositionScheme
 
 __all__ = ["FOLDER", "language_of", "render"]
 
 FOLDER = Path(__file__).parent / "guide"
 _BLOCK = re.compile(r"<!-- lab ([^>]*?) -->\n.*?<!-- /lab -->", re.DOTALL)
 _NEED_DATA = {"E10"}
+_SCHEMES = re.compile(r"(?<=`--model\.positions )[\w|]+(?=`)")
 _LINK = re.compile(r"\[([EMPASHRKT]\d+)\b[^\]]*\](?:\([^)]*\))?")
 
 
@@ -34,6 +37,7 @@ def language_of(chapter: Path) -> Language:
 
 def render(text: str, language: Language, outcomes: dict[str, Outcome]) -> str:
     """Fill in the blocks and links of a chapter."""
+    text = _SCHEMES.sub("|".join(get_args(PositionScheme)), text)
     text = _LINK.sub(lambda found: _link(found[1], language, outcomes), text)
     return _BLOCK.sub(lambda found: _block(found[1], language, outcomes), text)
 

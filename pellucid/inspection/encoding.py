@@ -70,7 +70,7 @@ def encode_translation(
     """
     source = encode_source(model, text)
     start, end = model.special_tokens.start_id, model.special_tokens.end_id
-    notes = source.notes
+    notes, read_ids = source.notes, source.ids
     if target is not None:
         read_ids, next_tokens = encode_pair(model, text, target)
     else:

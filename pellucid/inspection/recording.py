@@ -266,7 +266,8 @@ def record(
             source, target = ids
             model.decode(target, model.encode(source, selective), selective)
         else:
-            cast(DecoderOnly, model).states(*ids, selective)
+            (target,) = ids
+            cast(DecoderOnly, model).states(target, selective)
     return arrays
 
 

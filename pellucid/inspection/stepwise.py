@@ -113,7 +113,7 @@ def _start(model: nn.Module, text: TokenizedText, tap: Tap = keep) -> tuple[Step
     """Read the source, if there is one; returns the function that takes a step, and the cache that it fills."""
     *source, target = padded_ids(model, [text])
     if isinstance(model, EncoderDecoder):
-        memory = model.encode(*source, tap)
+        memory = model.encode(source[0], tap)
         cache = BeamCache(model.project_memory(memory, tap), memory.may_attend, 1)
         return lambda i, tap: model.logits(model.decode_step(target[:, i : i + 1], cache, tap), tap), cache
     decoder = cast(DecoderOnly, model)

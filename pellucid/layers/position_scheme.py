@@ -30,16 +30,11 @@ def check_position_sizes(scheme: PositionScheme, d_model: int, d_head: int) -> N
             assert_never(scheme)
 
 
-def position_limit(scheme: PositionScheme, max_positions: int) -> int | None:
-    """Look up how many positions a scheme can tell apart; None if any number.
-
-    Args:
-        scheme: by name.
-        max_positions: size of the table of learned positions.
-    """
+def position_limit(scheme: PositionScheme, learned_positions: int) -> int | None:
+    """Look up how many positions a scheme can tell apart; None if any number."""
     match scheme:
         case "learned":
-            return max_positions
+            return learned_positions
         case "sinusoidal" | "rope" | "alibi" | "none":
             return None
         case _:

@@ -117,9 +117,9 @@ class LearnedEncoding(PositionEncoding):
 
     kind = "learned"
 
-    def __init__(self, d_model: int, max_positions: int) -> None:
+    def __init__(self, d_model: int, learned_positions: int) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.empty(max_positions, d_model))
+        self.weight = nn.Parameter(torch.empty(learned_positions, d_model))
         nn.init.normal_(self.weight, std=0.02)
 
     def forward(self, positions: Int[Tensor, "*batch seq"], count: int) -> Float[Tensor, "*axes"]:
@@ -127,8 +127,8 @@ class LearnedEncoding(PositionEncoding):
         if count > len(self.weight):
             raise UserError(
                 f"the text has {count} tokens, but the model has learned {len(self.weight)} positions only",
-                where="model.max_positions",
-                hint="Shorten the text, or train with a larger model.max_positions or another model.positions.",
+                where="model.positions",
+                hint="Shorten the text, or train with more learned positions or another model.positions.",
             )
         return self.weight[positions]
 
@@ -273,13 +273,13 @@ class AlibiBias(AttentionPositions):
         return PositionTable("alibi_slopes", ("heads",), "nats", "slope of a head", caption, self.slopes.double().cpu())
 
 
-def build_position_encoding(scheme: PositionScheme, d_model: int, max_positions: int) -> PositionEncoding:
+def build_position_encoding(scheme: PositionScheme, d_model: int, learned_positions: int) -> PositionEncoding:
     """Build the module whose output a scheme adds to the embeddings."""
     match scheme:
         case "sinusoidal":
             return SinusoidalEncoding(d_model)
         case "learned":
-            return LearnedEncoding(d_model, max_positions)
+            return LearnedEncoding(d_model, learned_positions)
         case "rope" | "alibi" | "none":
             return PositionEncoding()
         case _:

@@ -101,7 +101,7 @@ class EncoderDecoder(nn.Module):
             else self.target_embedding
         )
         self.source_position_encoding, self.target_position_encoding = (
-            build_position_encoding(config.positions, config.d_model, config.max_positions) for _ in range(2)
+            build_position_encoding(config.positions, config.d_model, config.learned_positions) for _ in range(2)
         )
         self.embedding_dropout = nn.Dropout(config.dropout) if config.dropout else nn.Identity()
         self.encoder = nn.ModuleList(_encoder_block(config) for _ in range(config.encoder_layers))

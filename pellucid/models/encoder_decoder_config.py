@@ -29,7 +29,7 @@ class EncoderDecoderConfig(BaseModel):
         "rope", description="rotary positions in cross-attention: the query's in the target, the key's in the source"
     )
     rope_base: float = Field(1000.0, gt=1, description="base of the rotary frequencies (RoFormer has 10,000)")
-    max_positions: int = Field(1024, gt=0, description="maximum length if positions are learned, tokens")
+    learned_positions: int = Field(1024, gt=0, description="maximum length if positions are learned, tokens")
     norm: Literal["layernorm", "rmsnorm"] = Field("layernorm", description="normalisation layer")
     norm_placement: Literal["pre", "post"] = Field(
         "pre", description="before each sublayer, or after each residual sum as in the paper"
@@ -75,7 +75,7 @@ class EncoderDecoderConfig(BaseModel):
     @property
     def position_limit(self) -> int | None:
         """How many positions the model can tell apart; None if any number."""
-        return position_limit(self.positions, self.max_positions)
+        return position_limit(self.positions, self.learned_positions)
 
     @property
     def kv_heads(self) -> int:

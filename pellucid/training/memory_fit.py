@@ -33,12 +33,14 @@ def check_fits(
         UserError: with the number of parameters, the memory they need, and the free memory.
     """
     parameters = count_parameters(config, *vocab_sizes)
-    layers = ["n_layers"] if isinstance(config, DecoderOnlyConfig) else ["encoder_layers", "decoder_layers"]
+    is_decoder_only = isinstance(config, DecoderOnlyConfig)
+    layers = ["n_layers"] if is_decoder_only else ["encoder_layers", "decoder_layers"]
     needed, free = 4 * parameters * (6 if averaged else 4), free_bytes(device)
     if needed <= free:
         return
     sizes = ["d_model", "d_ff", *layers]
-    sizes += ["max_positions"] if config.positions == "learned" else []
+    if config.positions == "learned":
+        sizes.append("max_positions" if is_decoder_only else "learned_positions")
     raise UserError(
         f"the model is too large to train here: its {parameters:,} parameters need {needed / 1e9:,.1f} GB, "
         f"{free / 1e9:,.1f} GB are free",

@@ -104,7 +104,7 @@ def prepare_pairs(
             report["aligner"] = _fit_lexicon(temporary, tokenizers, recipe)
         write_json(temporary / "report.json", report)
     if dropped := split["too_many_tokens"]:
-        limit_of_model = f"model.max_positions {recipe.model.max_positions}"
+        limit_of_model = f"model.learned_positions {recipe.model.learned_positions}"
         log(f"{pluralize(dropped, 'validation pair')} dropped: longer than {limit_of_model}")
     if dropped := written.dropped:
         log(f"{pluralize(dropped, 'pair')} dropped: longer than training.max_tokens {limit}")
@@ -250,13 +250,13 @@ def _write_validation(
     `training.max_tokens` does not apply: validation also measures pairs that are longer than those of training.
     """
     learned = recipe.model.positions == "learned"
-    limit = recipe.model.max_positions
+    limit = recipe.model.learned_positions
     kept = [pair for pair in pairs if not learned or max(map(len, _ids(pair, tokenizers)[:2])) <= limit]
     if pairs and not kept:
         raise UserError(
             f"no validation pair is left: every pair has a side of more than {limit} tokens",
             where=pairs[0].source_location.file,
-            hint="Raise --model.max_positions, choose other --model.positions, or pass shorter validation pairs.",
+            hint="Raise --model.learned_positions, choose other --model.positions, or pass shorter validation pairs.",
         )
     _write_ids(iter(kept), folder / "valid", tokenizers, None)
     text = (json.dumps([pair.source, pair.target], ensure_ascii=False) + "\n" for pair in kept)

@@ -91,15 +91,15 @@ class TranslatorRecipe(Recipe):
                 "two tokenizers cannot share one embedding matrix: set model.tie_embeddings to output or none, or "
                 "tokenizer.joint to true"
             )
-        if model.positions == "learned" and model.max_positions < training.max_tokens:
+        if model.positions == "learned" and model.learned_positions < training.max_tokens:
             raise ValueError(
-                f"model.max_positions {model.max_positions} is less than training.max_tokens {training.max_tokens}"
+                f"model.learned_positions {model.learned_positions} is less than training.max_tokens {training.max_tokens}"
             )
         split_above = self.generation.split_above
-        if model.positions == "learned" and split_above is not None and split_above >= model.max_positions:
+        if model.positions == "learned" and split_above is not None and split_above >= model.learned_positions:
             raise ValueError(
                 f"generation.split_above {split_above} leaves no position for the end token: "
-                f"model.max_positions is {model.max_positions}"
+                f"model.learned_positions is {model.learned_positions}"
             )
         return self
 

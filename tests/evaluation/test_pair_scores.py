@@ -90,7 +90,7 @@ def test_what_a_device_has_no_memory_for_is_said_by_its_place(monkeypatch: pytes
 
 
 def test_a_pair_longer_than_learned_positions_is_refused_by_its_place() -> None:
-    translator = small_translator(positions="learned", max_positions=8)
+    translator = small_translator(positions="learned", learned_positions=8)
     locations = [(Location("a.tsv", n), Location("a.tsv", n)) for n in (1, 2)]
     with pytest.raises(UserError, match="has learned 8 positions") as caught:
         score_pairs(translator, [("Hund", "Hund"), ("Hund", " ".join(["Hund"] * 8))], locations=locations)

@@ -215,7 +215,7 @@ def test_placeholders_come_at_most_as_often_as_in_the_source() -> None:
 
 def test_a_model_with_learned_positions_stops_at_its_last() -> None:
     model = tiny_model(11, positions="learned")
-    short = EncoderDecoder(model.config.model_copy(update={"max_positions": 6}), 12, 12, 0).eval()
+    short = EncoderDecoder(model.config.model_copy(update={"learned_positions": 6}), 12, 12, 0).eval()
     for n_best in search(short, [[5, 6, 7, 2], [8, 2]], beam=3, min_length=99):
         assert len(n_best[0].ids) == 5
         assert not n_best[0].ended

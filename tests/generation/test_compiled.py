@@ -1,6 +1,6 @@
 """The compiled decoder beside the model in PyTorch, whose numbers it must give."""
 
-from typing import Any
+from typing import Any, get_args
 
 import numpy
 import pytest
@@ -12,6 +12,7 @@ from pellucid.errors import UserError
 from pellucid.generation.compiled.decoder import CompiledDecoder
 from pellucid.generation.compiled.packing import pack
 from pellucid.generation.compiled.program import Program, compile_model
+from pellucid.layers.position_scheme import PositionScheme
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.models.decoder_only_config import DecoderOnlyConfig, RotaryScaling
 
@@ -65,6 +66,8 @@ SHAPES: dict[str, dict[str, Any]] = {
     "the paper's": {"positions": "sinusoidal", "norm": "layernorm", "norm_placement": "post", "activation": "relu"},
     "no positions, scaled": {"positions": "none", "scale_embeddings": True, "tie_embeddings": False},
 }
+UNPAIRED = set(get_args(PositionScheme)) - {shape.get("positions", "rope") for shape in SHAPES.values()}
+SHAPES |= {scheme: {"positions": scheme} for scheme in sorted(UNPAIRED)}
 
 
 def small_model(**choices: Any) -> DecoderOnly:

@@ -106,7 +106,7 @@ def test_a_long_line_is_translated_in_parts_and_its_score_is_that_of_all(transla
 
 
 def test_a_length_to_split_at_beyond_learned_positions_is_refused() -> None:
-    translator = small_translator(positions="learned", max_positions=20)
+    translator = small_translator(positions="learned", learned_positions=20)
     assert translator.translate("The cat.", split_above=19).text
     with pytest.raises(UserError, match="split_above: 20 tokens"):
         translator.translate("The cat.", split_above=20)

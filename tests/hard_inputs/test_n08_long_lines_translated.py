@@ -18,7 +18,7 @@ LONG_LINES = {
 
 @pytest.fixture(scope="module", params=["rope", "learned", "sinusoidal"])
 def translator(request: pytest.FixtureRequest) -> Translator:
-    return small_translator(positions=request.param, max_positions=64)
+    return small_translator(positions=request.param, learned_positions=64)
 
 
 @pytest.mark.parametrize("name", LONG_LINES)

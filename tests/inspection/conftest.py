@@ -1,10 +1,11 @@
 """Small translators of random weights, one for each choice that changes what a look shows."""
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from pellucid.inspection.look import Look
+from pellucid.layers.position_scheme import PositionScheme
 from pellucid.translator import Translator
 from tests.generation.small_translator import small_translator
 
@@ -22,6 +23,8 @@ CHOICES: dict[str, dict[str, Any]] = {
     "alibi": {"positions": "alibi", "cross_positions": "none", "tie_embeddings": "none", "activation": "gelu"},
     "none": {"positions": "none", "cross_positions": "none", "bias": False},
 }  # fmt: skip
+for scheme in get_args(PositionScheme):
+    CHOICES.setdefault(scheme, {"positions": scheme, "cross_positions": "none"})
 SIZES: dict[str, Any] = {"d_model": 16, "n_heads": 4, "d_ff": 24, "encoder_layers": 2, "decoder_layers": 2}
 
 

@@ -27,6 +27,8 @@ SHAPES: dict[str, dict[str, Any]] = {
     "sinusoidal, head norms": {"positions": "sinusoidal", "qk_norm": True, "bias": True, "norm": "layernorm"},
     "alibi, post": {"positions": "alibi", "norm_placement": "post", "norm": "layernorm", "bias": True},
 }
+UNPAIRED = set(get_args(PositionScheme)) - {shape.get("positions", "rope") for shape in SHAPES.values()}
+SHAPES |= {scheme: {"positions": scheme} for scheme in sorted(UNPAIRED)}
 
 
 @pytest.fixture(params=list(SHAPES))

@@ -30,7 +30,7 @@ ROTARY = Rotary(rotary_frequencies(8, 1000.0))
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_every_scheme_tells_positions_apart_in_at_most_one_place_and_names_itself(scheme: PositionScheme) -> None:
-    encoding = build_position_encoding(scheme, 8, max_positions=10)
+    encoding = build_position_encoding(scheme, 8, learned_positions=10)
     attention = build_attention_positions(scheme, 2, rotary_frequencies(4, 100.0))
     assert {encoding.kind, attention.kind} - {"none"} == {scheme} - {"none"}
     tables = [table for table in (encoding.table(5), attention.table(5)) if table is not None]
@@ -112,11 +112,11 @@ def test_tables_are_not_saved_with_the_weights() -> None:
 
 
 def test_learned_encodings_end_where_the_table_ends() -> None:
-    encoding = LearnedEncoding(8, max_positions=10)
+    encoding = LearnedEncoding(8, learned_positions=10)
     assert torch.equal(encoding(torch.arange(10), 10), encoding.weight)
     with pytest.raises(UserError, match=r"11 tokens.*10 positions") as caught:
         encoding(torch.arange(11), 11)
-    assert caught.value.where == ("model.max_positions",)
+    assert caught.value.where == ("model.positions",)
 
 
 def test_no_encodings_add_nothing() -> None:

@@ -15,7 +15,7 @@ from .conftest import Build
         {},
         {"tie_embeddings": "output", "bias": False, "norm": "rmsnorm"},
         {"tie_embeddings": "none", "activation": "swiglu", "n_kv_heads": 2, "norm_placement": "post"},
-        {"positions": "learned", "max_positions": 50, "encoder_layers": 3, "activation": "gelu"},
+        {"positions": "learned", "learned_positions": 50, "encoder_layers": 3, "activation": "gelu"},
         {"n_kv_heads": 1, "activation": "swiglu", "bias": False, "decoder_layers": 3},
     ],
 )

@@ -83,7 +83,7 @@ def test_an_unfit_value_says_which_and_why() -> None:
 
 
 def test_a_length_to_split_at_needs_a_position_for_the_end() -> None:
-    learned = {"model.positions": "learned", "model.max_positions": 256}
+    learned = {"model.positions": "learned", "model.learned_positions": 256}
     assert load_recipe("tiny", {**learned, "generation.split_above": 255}).generation.split_above == 255
     with pytest.raises(UsageError, match=r"generation\.split_above 256"):
         load_recipe("tiny", {**learned, "generation.split_above": 256})
@@ -147,7 +147,7 @@ def test_a_seed_that_no_generator_takes_is_refused() -> None:
     [
         ({"training.guided_layer": 9, "training.guided_weight": 1}, "guided_layer 9 is out of range"),
         ({"tokenizer.joint": "false", "model.tie_embeddings": "all"}, "two tokenizers cannot share"),
-        ({"model.positions": "learned", "model.max_positions": 4}, "max_positions 4 is less than"),
+        ({"model.positions": "learned", "model.learned_positions": 4}, "learned_positions 4 is less than"),
     ],
 )
 def test_sections_that_do_not_fit_each_other_are_refused_before_the_text_is_read(

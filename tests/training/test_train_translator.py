@@ -185,7 +185,7 @@ def test_early_stopping_after_patience(pairs_file: PairsFile, tmp_path: Path) ->
         {"model.d_model": 10**6},
         {"model.d_ff": 10**12},
         {"model.encoder_layers": 10**9},
-        {"model.positions": "learned", "model.max_positions": 10**12},
+        {"model.positions": "learned", "model.learned_positions": 10**12},
         {"tokenizer.vocab_size": 10**9},
     ],
 )
@@ -289,11 +289,11 @@ def test_validation_pairs_longer_than_learned_positions_are_left_out_and_said(
     valid = pairs_file(20, name="valid.tsv", seed=5)
     long = "和".join(["一只红猫"] * 100) + "\t" + " and ".join(["one red cat"] * 100) + "\n"
     valid.write_text(long + valid.read_text(encoding="utf-8"), encoding="utf-8")
-    settings = {"model.positions": "learned", "model.max_positions": 60, "training.max_tokens": 60}
+    settings = {"model.positions": "learned", "model.learned_positions": 60, "training.max_tokens": 60}
     told: list[str] = []
     steps = _train(pairs_file(), tmp_path / "model", steps=2, valid=[valid], settings=settings, log=told.append)
     assert steps[-1].validation is not None
-    assert "1 validation pair dropped: longer than model.max_positions 60" in told
+    assert "1 validation pair dropped: longer than model.learned_positions 60" in told
     report = json.loads((tmp_path / "model" / "report.json").read_text(encoding="utf-8"))
     assert report["data"]["validation"]["pairs"] == 20
     valid.write_text(long, encoding="utf-8")
@@ -304,7 +304,7 @@ def test_validation_pairs_longer_than_learned_positions_are_left_out_and_said(
 @pytest.mark.parametrize(
     ("first", "then"),
     [
-        ({"model.positions": "learned", "model.max_positions": 60, "training.max_tokens": 60}, {}),
+        ({"model.positions": "learned", "model.learned_positions": 60, "training.max_tokens": 60}, {}),
         ({"model.decoder_layers": 1}, {"training.guided_layer": 1, "training.guided_weight": 1.0}),
     ],
 )

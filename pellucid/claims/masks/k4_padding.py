@@ -1,15 +1,16 @@
 """K4: padding does not affect a sentence."""
 
+from typing import get_args
+
 import torch
 import torch.nn.functional as F
 
 from pellucid.claims.claim import Setup, at_least, at_most, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
 from pellucid.claims.small_models import PAD, random_ids, small_translator
+from pellucid.layers.position_scheme import PositionScheme
 
 __all__ = ["CLAIM", "measure"]
-
-_POSITIONS = ("sinusoidal", "learned", "rope", "alibi", "none")
 
 
 def measure(setup: Setup, pad_id: int = PAD) -> Evidence:
@@ -19,7 +20,7 @@ def measure(setup: Setup, pad_id: int = PAD) -> Evidence:
         pad_id: the id that the model treats as padding; the batch is padded with 0.
     """
     records, worst, unmasked = [], 0.0, []
-    for positions in _POSITIONS:
+    for positions in get_args(PositionScheme):
         model = small_translator(
             setup.seed, positions=positions, cross_positions="rope" if positions == "rope" else "none"
         )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from itertools import product
-from typing import Any
+from typing import Any, get_args
 
 import torch
 from torch import Tensor
@@ -10,20 +10,21 @@ from torch import Tensor
 from pellucid.claims.claim import Setup, at_most, claim
 from pellucid.claims.evidence import Evidence, Figure, exact_values
 from pellucid.claims.small_models import random_ids, small_decoder, small_translator
+from pellucid.layers.position_scheme import PositionScheme
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.models.encoder_decoder import EncoderDecoder
 
 __all__ = ["CLAIM", "measure"]
 
-_POSITIONS = ("sinusoidal", "learned", "rope", "alibi", "none")
 _LENGTH = 9
 Split = tuple[int, ...]
 
 
 def options() -> Iterator[dict[str, Any]]:
     """Yield every combination of position scheme, norm, norm placement, activation and number of key heads."""
+    norms = (("layernorm", "pre"), ("rmsnorm", "pre"), ("layernorm", "post"))
     for positions, (norm, placement), activation, kv in product(
-        _POSITIONS, (("layernorm", "pre"), ("rmsnorm", "pre"), ("layernorm", "post")), ("relu", "swiglu"), (4, 2)
+        get_args(PositionScheme), norms, ("relu", "swiglu"), (4, 2)
     ):
         yield {
             "positions": positions,
