@@ -56,7 +56,6 @@ class LanguageModel(TextModel):
         """Continue a prompt, giving the text as it is generated; at the end, `generation` of the stream has the rest.
 
         Args:
-            prompt: a text.
             settings: as for `generate`, which gives the same text; one sample only.
 
         Raises:
@@ -80,7 +79,6 @@ class LanguageModel(TextModel):
         """Answer the last message of a conversation, giving the text as it is generated.
 
         Args:
-            messages: as for `chat`.
             settings: as for `stream`.
 
         Raises:

@@ -9,7 +9,7 @@ from jaxtyping import Int
 from numpy.typing import NDArray
 from torch import Tensor
 
-__all__ = ["batch_by_length", "pad_rows"]
+__all__ = ["batch_by_length", "pad_rows", "unique_rows"]
 
 
 def pad_rows(
@@ -20,6 +20,13 @@ def pad_rows(
     for place, row in zip(stacked, rows, strict=True):
         place[: len(row)] = row
     return torch.from_numpy(stacked).to(device)
+
+
+def unique_rows(rows: Sequence[Sequence[int]]) -> tuple[list[tuple[int, ...]], list[int]]:
+    """Keep one of equal rows; return those that are left, and which of them each row is."""
+    numbers: dict[tuple[int, ...], int] = {}
+    which = [numbers.setdefault(tuple(row), len(numbers)) for row in rows]
+    return list(numbers), which
 
 
 def batch_by_length(lengths: Sequence[int], fits: Callable[[int, int], bool]) -> Iterator[list[int]]:

@@ -97,9 +97,7 @@ class CachedDecoder:
     """The network with a key–value cache, which all hypotheses of a sentence share.
 
     Args:
-        model: the network.
         source: padded ids.
-        hypotheses: how many per sentence.
         alignment_heads: heads whose attention is summed up as coverage; none: it is not tracked.
     """
 
@@ -177,7 +175,6 @@ def beam_search(
         prefixes: ids that each translation must begin with; their log-probabilities count like any others.
         observer: called with every step, for the sentences that are not done.
         alignment_heads: (layer, head) of the heads whose attention becomes the `coverage` of the hypotheses.
-        new_decoder: creates the decoder that computes the logits.
 
     Source:
         Wu et al. 2016, §7 for length normalisation, here by length^α; Huang et al. 2017 for the optimal stopping

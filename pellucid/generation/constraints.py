@@ -1,7 +1,7 @@
 """Constraints on the next token of a translation: the logits of forbidden tokens are set to −inf."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import torch
@@ -55,8 +55,6 @@ class Constraints:
 
         Args:
             source: padded ids, each ending in the end token.
-            special_tokens: of the target vocabulary.
-            config: limits of length and repetition.
             prefixes: ids each translation must begin with.
             position_limit: how many target positions the model has, start token included; None: any number.
         """
@@ -99,14 +97,11 @@ class Constraints:
 
     def select(self, sentences: Int[Tensor, " left"]) -> "Constraints":
         """Keep these sentences only."""
-        return Constraints(
-            self.special_tokens,
-            self.min_length,
-            self.no_repeat_ngram,
-            self.longest[sentences],
-            self.prefixes[sentences],
-            self.placeholder_ids,
-            self.placeholder_counts[sentences],
+        return replace(
+            self,
+            longest=self.longest[sentences],
+            prefixes=self.prefixes[sentences],
+            placeholder_counts=self.placeholder_counts[sentences],
         )
 
 

@@ -55,7 +55,6 @@ class DecodingVocabulary:
     """What decoding looks up about each id at every step, prepared once for a model.
 
     Args:
-        tokenizer: of the model.
         vocab_size: number of logits, at least as many as the tokenizer has ids.
     """
 
@@ -84,9 +83,6 @@ class Continuation:
 
     Args:
         prompt: ids, start token included.
-        config: how to sample and when to stop.
-        vocabulary: of the model.
-        window: what the model reads at once.
         random: gives one number per sampled token.
 
     Attributes:

@@ -43,9 +43,7 @@ class PromptOnlyConversation:
         roles = [message.get("role") for message in messages]
         if not roles or roles[-1] != "user":
             raise UserError(
-                "expected a user message at the end",
-                where="messages",
-                hint="End with a message of role user.",
+                "expected a user message at the end", where="messages", hint="End with a message of role user."
             )
         if "system" in roles:
             raise UserError(

@@ -9,6 +9,7 @@ from jaxtyping import Float
 from numpy.typing import NDArray
 from torch import Tensor
 
+from pellucid.generation.batching import unique_rows
 from pellucid.layers.cache import SequenceCache
 from pellucid.models.decoder_only import DecoderOnly
 
@@ -23,14 +24,6 @@ PREFILL_CHUNK = 512  # tokens read at once; the memory for attention scores grow
 class Decoder(Protocol):
     """Decodes one sequence: the minimum that another implementation of a model must offer."""
 
-    @property
-    def vocab_size(self) -> int:
-        """Number of logits."""
-
-    @property
-    def context(self) -> int:
-        """Maximum length of a sequence, tokens."""
-
     def prefill(self, ids: Sequence[int]) -> NDArray[numpy.float32]:
         """Start over with `ids`, at least one, and return the logits after the last, [vocab_size]."""
 
@@ -40,14 +33,6 @@ class Decoder(Protocol):
 
 class BatchDecoder(Protocol):
     """Decodes several sequences, none of which influences another."""
-
-    @property
-    def vocab_size(self) -> int:
-        """Number of logits."""
-
-    @property
-    def context(self) -> int:
-        """Maximum length of a sequence, tokens."""
 
     @property
     def max_batch_size(self) -> int | None:
@@ -70,16 +55,6 @@ class SingleSequenceDecoder:
 
     def __init__(self, decoder: Decoder) -> None:
         self.decoder = decoder
-
-    @property
-    def vocab_size(self) -> int:
-        """Number of logits."""
-        return self.decoder.vocab_size
-
-    @property
-    def context(self) -> int:
-        """Maximum length of a sequence, tokens."""
-        return self.decoder.context
 
     def prefill(self, prompts: Sequence[Sequence[int]]) -> BatchLogits:
         """Start over with the one prompt."""
@@ -108,25 +83,14 @@ class ModelDecoder:
         self.model = model
         self._cache: SequenceCache | None = None
 
-    @property
-    def vocab_size(self) -> int:
-        """Number of logits."""
-        return self.model.vocab_size
-
-    @property
-    def context(self) -> int:
-        """Maximum length of a sequence, tokens."""
-        return self.model.config.max_positions
-
     @torch.inference_mode()
     def prefill(self, prompts: Sequence[Sequence[int]]) -> BatchLogits:
         """Start over with these prompts and return the logits after each."""
-        numbers: dict[tuple[int, ...], int] = {}
-        rows = [numbers.setdefault(tuple(prompt), len(numbers)) for prompt in prompts]
-        self._cache, parts = prefill_rows(self.model, list(numbers))
+        texts, rows = unique_rows(prompts)
+        self._cache, parts = prefill_rows(self.model, texts)
         for states in parts:
             last = states[:, -1]
-        if len(rows) > len(numbers):
+        if len(rows) > len(texts):
             self.select(rows)
         return self._logits(last)[rows]
 
@@ -153,7 +117,6 @@ def prefill_rows(
     """Read texts side by side, chunk by chunk, aligned at their ends; shorter ones are padded on the left.
 
     Args:
-        model: the network.
         rows: ids of each text, at least one.
 
     Returns:

@@ -18,7 +18,6 @@ def move_model(model: Model, device: str, precision: str) -> Model:
     """Move a model to a device and dtype.
 
     Args:
-        model: a model.
         device: auto (CUDA if available), cpu, cuda, cuda:1 …
         precision: float32 or bfloat16; auto is float32.
 
@@ -27,9 +26,7 @@ def move_model(model: Model, device: str, precision: str) -> Model:
     """
     if precision not in _DTYPES:
         raise UsageError(
-            f"this model does not run in precision {precision}",
-            where="--precision",
-            hint=f"Use {', '.join(_DTYPES)}.",
+            f"this model does not run in precision {precision}", where="--precision", hint=f"Use {', '.join(_DTYPES)}."
         )
     return model.to(select_device(device), _DTYPES[precision])
 

@@ -31,10 +31,7 @@ class Prompt(NamedTuple):
 
 
 def generate_texts(
-    model: TextModel,
-    prompts: Sequence[Prompt],
-    config: SamplingConfig,
-    on_progress: OnProgress = lambda tokens: None,
+    model: TextModel, prompts: Sequence[Prompt], config: SamplingConfig, on_progress: OnProgress = lambda tokens: None
 ) -> list[Generation]:
     """Continue prompts, in order.
 
@@ -77,8 +74,7 @@ def stream_text(model: TextModel, prompt: Prompt, config: SamplingConfig) -> Tex
     continuation = _start(model, prompt.ids, config, seed, 0)
     texts = (text for step in run_continuations(model.new_decoder(), [continuation]) for _, text in step)
     return TextStream(
-        texts,
-        lambda: Generation(prompt.text, len(prompt.ids), (_finish(model, continuation, prompt.ids),), seed),
+        texts, lambda: Generation(prompt.text, len(prompt.ids), (_finish(model, continuation, prompt.ids),), seed)
     )
 
 

@@ -24,11 +24,8 @@ def insert_by_alignment(
     that attended most to the source token after it, or ends the translation if it ended the source.
 
     Args:
-        protected: the source.
         source_pieces: of its bare text, without surrounding spaces.
-        target_pieces: of the translation.
         weights: attention of each target token to each source token; further columns are ignored.
-        translation: of the bare text.
     """
     offsets = _offsets(protected)
     partners = _partners(protected)

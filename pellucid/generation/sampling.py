@@ -82,7 +82,6 @@ def apply_repetition_penalty(logits: Logits, occurred: Sequence[int], penalty: f
 
     Args:
         logits: not changed.
-        occurred: ids that have occurred.
         penalty: above 1 against repetition; 1: none.
 
     Source:

@@ -43,7 +43,6 @@ def split_sentences(text: str, whole: Iterable[Span] = ()) -> list[str]:
     small letter.
 
     Args:
-        text: one line.
         whole: start and end of spans that are not split.
     """
     places = [match.end() for match in _ENDS.finditer(text) if not _continues(text, match)]
@@ -57,8 +56,6 @@ def split_long(text: str, too_long: Callable[[str], bool], whole: Iterable[Span]
     Joined, the parts give the text. A part that must not be split stays too long.
 
     Args:
-        text: one line.
-        too_long: tells whether a part must be split.
         whole: start and end of spans that are not split.
     """
     if not too_long(text):
@@ -80,7 +77,6 @@ def join_parts(parts: Sequence[str], translations: Sequence[str]) -> str:
     character; where the source needed no space after its full stop but the translation does, one is inserted.
 
     Args:
-        parts: of the source, as split.
         translations: of each part without surrounding spaces.
     """
     text = gap = ""

@@ -22,14 +22,11 @@ from pellucid.tokenizers.chat_template import load_chat_template
 if TYPE_CHECKING:
     from pellucid.generation.compiled.packing import Precision
 
-__all__ = ["TextModel"]
+__all__ = ["TextModel", "begin_ids"]
 
 _PRECISIONS: "dict[str, Precision]" = {
-    "auto": "float32",
-    "float32": "float32",
-    "bfloat16": "bfloat16",
-    "int8": "int8",
-}
+    "auto": "float32", "float32": "float32", "bfloat16": "bfloat16", "int8": "int8",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,24 +138,21 @@ class TextModel:
         """
         return _prompt_ids(self.tokenizer, text)
 
-    def begin_ids(self, *, always: bool) -> list[int]:
-        """Look up what stands before a text: the start token, or nothing if the model was trained without one.
-
-        Args:
-            always: use the end token of a preceding text where there is no start token.
-
-        Raises:
-            UserError: if one is required and the model has neither.
-        """
-        return _begin_ids(self.tokenizer, always)
-
 
 def _prompt_ids(tokenizer: LanguageTokenizer, text: str) -> list[int]:
     ids = tokenizer.encode(text)
-    return [*_begin_ids(tokenizer, always=not ids), *ids]
+    return [*begin_ids(tokenizer, always=not ids), *ids]
 
 
-def _begin_ids(tokenizer: LanguageTokenizer, always: bool) -> list[int]:
+def begin_ids(tokenizer: LanguageTokenizer, *, always: bool) -> list[int]:
+    """Look up what stands before a text: the start token, or nothing if the model was trained without one.
+
+    Args:
+        always: use the end token of a preceding text where there is no start token.
+
+    Raises:
+        UserError: if one is required and the model has neither.
+    """
     if not (always or tokenizer.adds_start):
         return []
     token_id = tokenizer.start_id if tokenizer.start_id is not None else tokenizer.end_id

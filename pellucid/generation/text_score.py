@@ -12,7 +12,7 @@ from pellucid.generation.batching import batch_by_length
 from pellucid.generation.continuation import ContextWindow
 from pellucid.generation.decoder import prefill_rows
 from pellucid.generation.sampling import non_finite_error
-from pellucid.generation.text_model import TextModel
+from pellucid.generation.text_model import TextModel, begin_ids
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.tokenizers import LanguageTokenizer
 
@@ -62,7 +62,7 @@ class ScoringInput(NamedTuple):
 def score_text(model: TextModel, text: str, given: str, stride: int) -> TextScore:
     """Score a text after another one; `LanguageModel.score` describes it."""
     before, scored = _split_ids(model.tokenizer, text, given)
-    start = model.begin_ids(always=not before)
+    start = begin_ids(model.tokenizer, always=not before)
     return score_ids(model, ScoringInput([*start, *before, *scored], len(start) + len(before)), stride)
 
 
@@ -86,8 +86,6 @@ def score_tokens(
 
     Args:
         model: in evaluation mode.
-        texts: what is scored.
-        window: what the model reads at once.
         stride: from 1 (each token is predicted from as much as the model can read; slow) to the context without the
             sink tokens (fast; the first token of a window is predicted from almost nothing).
     """

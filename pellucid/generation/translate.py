@@ -48,10 +48,7 @@ def translate_texts(
     """Translate texts, in order; blank ones are returned unchanged.
 
     Args:
-        model: the network, its tokenizers and languages.
         texts: any number; each is split into lines and, if those are long, at sentence ends.
-        prefixes: how each translation must begin, one for each text.
-        config: how to search.
         alignment: whether to compute which target token came from which source token.
         on_progress: called with the number of parts done since the last call.
     """
@@ -107,12 +104,7 @@ def search(
     A part whose placeholders the model did not copy completely is translated again without showing them to the model.
 
     Args:
-        model: the network and its tokenizers.
-        parts: what is translated.
-        config: how to search.
         prefixes: ids that each translation must begin with.
-        observer: called with every step of the search.
-        new_decoder: creates what computes the logits.
     """
     prefixes = prefixes or [()] * len(parts)
 

@@ -105,10 +105,6 @@ def join_translations(
     """Join the translations of a text's parts into that of the whole text.
 
     Args:
-        text: the source.
-        split: how it was split.
-        parts: the translations of its parts.
-        config: how many translations to return, and how they are scored.
         alignment: whether the parts are aligned.
     """
     if not parts:

@@ -75,7 +75,6 @@ class TranslationModel:
         Args:
             folder: of a model, finished or in training.
             model: its network, in the precision and on the device that it runs in.
-            source_tokenizer, target_tokenizer: its tokenizers.
 
         Raises:
             UserError: if the folder holds no translator, or a damaged one.

@@ -105,7 +105,6 @@ def head_errors(model: TranslationModel, pairs: Sequence[AlignedPair]) -> HeadEr
     become links of the words they belong to.
 
     Args:
-        model: the translator.
         pairs: with their alignment; a few hundred make the figures stable.
 
     Raises:
@@ -137,10 +136,7 @@ def head_errors(model: TranslationModel, pairs: Sequence[AlignedPair]) -> HeadEr
     axes = (numbered_axis("layer", shape[0]), numbered_axis("heads", shape[1]))
     meaning = f"alignment error rate on {pluralize(len(pairs), 'pair')}"
     return HeadErrors(
-        LabelledArray("decoder.head_errors", values, axes, "share", meaning),
-        rates["mean"],
-        rates.get("guided"),
-        best,
+        LabelledArray("decoder.head_errors", values, axes, "share", meaning), rates["mean"], rates.get("guided"), best
     )
 
 

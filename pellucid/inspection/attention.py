@@ -34,8 +34,6 @@ def rotated(look: RecordedRun, attention: str, quantity: str) -> Tensor:
 
     Args:
         look: with `query` or `key` of this attention.
-        attention: full name, such as `encoder.0.self_attention`.
-        quantity: query or key.
 
     Returns:
         float64 [heads seq d_head]; keys that serve several heads of queries are repeated.
@@ -66,9 +64,6 @@ def score_products(look: RecordedRun, attention: str, query: int, key: int) -> L
 
     Args:
         look: with `query` and `key` of this attention.
-        attention: full name, such as `encoder.0.self_attention`.
-        query: position of the query.
-        key: position of the key.
     """
     q, k = rotated(look, attention, "query"), rotated(look, attention, "key")
     names = _token_at(look, attention, "query", query), _token_at(look, attention, "key", key)
@@ -85,8 +80,6 @@ def weighted_values(look: RecordedRun, attention: str, query: int) -> LabelledAr
 
     Args:
         look: with `weights` and `value` of this attention.
-        attention: full name, such as `encoder.0.self_attention`.
-        query: position of the query.
     """
     weights, value = look.tensor(f"{attention}.weights"), look.tensor(f"{attention}.value")
     token = _token_at(look, attention, "query", query)
@@ -106,7 +99,6 @@ def keys_for_mass(look: RecordedRun, attention: str, mass: float = 0.9) -> Label
 
     Args:
         look: with `weights` of this attention.
-        attention: full name, such as `encoder.0.self_attention`.
         mass: the share, above 0 and up to 1.
     """
     if not 0 < mass <= 1:

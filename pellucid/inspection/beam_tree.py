@@ -62,7 +62,6 @@ def beam_tree(model: TranslationModel, text: str, prefix: str = "", **settings: 
     all are kept, the others are pruned.
 
     Args:
-        model: the translator.
         text: the source, read as one piece.
         prefix: how the translation must begin; there are no other candidates within it.
         settings: fields of GenerationConfig, such as beam=5.

@@ -106,12 +106,7 @@ def raise_if_broken(checks: list[SanityCheck]) -> list[SanityCheck]:
 
 
 def decoder_difference(model: TextModel, look: RecordedRun) -> DecoderDifference:
-    """Compare the logits of a look with those of the decoder that generates, token by token in its own precision.
-
-    Args:
-        model: the language model that was looked at.
-        look: with the logits.
-    """
+    """Compare the logits of a look with those of the decoder that generates, token by token in its own precision."""
     decoder = model.new_decoder()
     first, *others = look.encoded.target
     rows = [decoder.prefill([[first]])[0].copy(), *(decoder.step([token])[0].copy() for token in others)]

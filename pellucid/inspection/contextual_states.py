@@ -65,12 +65,6 @@ def occurrences(look_at: LookAt, texts: Sequence[str], word: str, stack: str = "
     """Find every occurrence of a word in some texts, with its states.
 
     An occurrence may be inside another word, as Chinese writes no spaces.
-
-    Args:
-        look_at: looks at a text.
-        texts: a corpus.
-        word: its spelling.
-        stack: encoder or decoder.
     """
     found = []
     for text in texts:
@@ -94,12 +88,9 @@ def state_neighbours(
     """Find the words of a corpus whose states in their sentences are most similar to a word's state in its own.
 
     Args:
-        look_at: looks at a text.
-        text: the sentence of the word.
         word: the word; its first occurrence counts.
         corpus: for each sentence, the words in it that may be neighbours.
         layer: after which block; 0 is before the first, −1 after the last.
-        count: how many.
 
     Returns:
         Neighbours, best first.
@@ -132,10 +123,7 @@ def senses(look_at: LookAt, word: str, sentences: Mapping[str, Sequence[str]], s
     One embedding serves all senses: before the first layer only positions distinguish occurrences.
 
     Args:
-        look_at: looks at a text.
-        word: its spelling.
         sentences: for each sense, some sentences with the word.
-        stack: encoder or decoder.
 
     Raises:
         UserError: for fewer than two senses, or a sense with fewer than two occurrences.

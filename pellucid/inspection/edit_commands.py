@@ -36,7 +36,6 @@ def apply_edits(run: WhatIf, lines: Sequence[str], look_at: LookAt) -> WhatIf:
     """Apply edits that are written as lines.
 
     Args:
-        run: the run to edit.
         lines: one edit each: the name of a method of `WhatIf`, then its arguments; a text with spaces in quotes.
         look_at: for `patch`, which takes an activation from another text.
 

@@ -12,7 +12,8 @@ from torch import Tensor
 
 from pellucid.generation.beam import beam_search
 from pellucid.generation.continuation import ContextWindow, Continuation, run_continuations
-from pellucid.generation.decoder import BatchLogits
+from pellucid.generation.decoder import SingleSequenceDecoder
+from pellucid.generation.sampling import Logits
 from pellucid.generation.text_model import TextModel
 from pellucid.generation.translation_model import TranslationModel
 from pellucid.inspection.recording import Edit, editing_tap
@@ -43,7 +44,8 @@ def write_continuation(model: TextModel, prompt: Sequence[int], edits: Mapping[s
     limit = model.model.config.position_limit
     window = ContextWindow(limit or len(prompt) + WRITTEN_TOKENS, sink_tokens=0)
     continuation = Continuation(prompt, config, model.vocabulary, window, generator(0, "greedy"))
-    for _ in run_continuations(_EditedTextDecoder(model.model, edits), [continuation]):
+    decoder = SingleSequenceDecoder(_EditedTextDecoder(model.model, edits))
+    for _ in run_continuations(decoder, [continuation]):
         pass
     return continuation.text
 
@@ -76,39 +78,21 @@ class _EditedDecoder:
 
 
 class _EditedTextDecoder:
-    """A `BatchDecoder` for one sequence."""
-
-    max_batch_size = 1
+    """A `Decoder`."""
 
     def __init__(self, model: DecoderOnly, edits: Mapping[str, Edit]) -> None:
         self._model, self._edits, self._tap = model, edits, editing_tap(edits)
         self._ids: list[int] = []
 
-    @property
-    def vocab_size(self) -> int:
-        return self._model.vocab_size
-
-    @property
-    def context(self) -> int:
-        return self._model.config.max_positions
-
-    def prefill(self, prompts: Sequence[Sequence[int]]) -> BatchLogits:
-        (prompt,) = prompts
-        self._ids = []
-        return self.step(prompt)
+    def step(self, token_id: int) -> Logits:
+        return self.prefill([*self._ids, token_id])
 
     @torch.inference_mode()
-    def step(self, ids: Sequence[int]) -> BatchLogits:
-        self._ids += ids
-        read = torch.tensor([self._ids], device=self._model.embedding.weight.device)
-        states = self._model.states(read, self._tap)
-        logits: BatchLogits = (
-            self._model.logits(states[:, _positions(self._edits)], self._tap)[:, -1].float().cpu().numpy()
-        )
+    def prefill(self, ids: Sequence[int]) -> Logits:
+        self._ids = list(ids)
+        states = self._model.states(torch.tensor([ids], device=self._model.embedding.weight.device), self._tap)
+        logits: Logits = self._model.logits(states[:, _positions(self._edits)], self._tap)[0, -1].float().cpu().numpy()
         return logits
-
-    def select(self, rows: Sequence[int]) -> None:
-        """Do nothing: there is one sequence."""
 
 
 def _positions(edits: Mapping[str, Edit]) -> slice:

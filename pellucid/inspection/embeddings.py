@@ -18,12 +18,6 @@ def embedding_neighbours(
 ) -> LabelledArray:
     """Find the tokens whose embeddings have the highest cosine with a token's, best first, [token].
 
-    Args:
-        inspected: model of a look.
-        token: id of the token.
-        count: how many.
-        stack: whose embedding matrix: encoder or decoder.
-
     Raises:
         UserError: for an id that is not in the vocabulary.
     """
@@ -46,11 +40,6 @@ def embedding_map(
     inspected: InspectedModel, ids: Sequence[int], stack: str = "encoder"
 ) -> tuple[LabelledArray, tuple[float, float]]:
     """Project embeddings onto their two principal components.
-
-    Args:
-        inspected: model of a look.
-        ids: the tokens.
-        stack: whose embedding matrix: encoder or decoder.
 
     Returns:
         Coordinates, [token axis], and the share of the variance on each axis: two dimensions cannot show what hundreds

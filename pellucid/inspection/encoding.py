@@ -60,7 +60,6 @@ def encode_translation(
     """Encode a text and its translation.
 
     Args:
-        model: the translator.
         text: the source, read as one piece; a note says so where translating would split it.
         target: the translation; the model's own unless given.
         prefix: how the model's own translation must begin.
@@ -86,8 +85,6 @@ def encode_text(model: TextModel, text: str, tokens: int = 0) -> TokenizedText:
     """Encode a text for a language model, with tokens that the model adds to it.
 
     Args:
-        model: the language model.
-        text: what it reads.
         tokens: how many tokens to generate after it, the most probable at each step.
 
     Raises:

@@ -34,7 +34,6 @@ def logit_lens(look: RecordedRun, top: int = 5) -> LogitLens:
 
     Args:
         look: with the decoder's residual stream.
-        top: how many of the most probable tokens to list.
     """
     layers, queries = residual_streams(look, "decoder").axes[:2]
     ids = torch.tensor(look.encoded.next_tokens, dtype=torch.int64)

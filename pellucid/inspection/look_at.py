@@ -39,7 +39,6 @@ def look_at_translator(
     path that translates.
 
     Args:
-        model: the translator.
         text: the source, read as one piece.
         target: the translation that the decoder reads; the model's own unless given. One for each text.
         prefix: how the model's own translation must begin.
@@ -71,7 +70,6 @@ def look_at_language_model(
     with them.
 
     Args:
-        model: the language model.
         text: what it reads, after the start token if the model has one.
         tokens: how many tokens to generate first, the most probable at each step; the look includes them.
         what: names or patterns of the taps to record; all of them unless given.
@@ -89,7 +87,6 @@ def look_by_step(
     """Run a model as generation does, token by token on a cache, and record every step.
 
     Args:
-        model: a translator or a language model.
         encoded: the text, by `encode_translation` or `encode_text`.
         what: names or patterns of the taps to record; all of them unless given.
 
@@ -109,8 +106,6 @@ def what_if_translator(model: TranslationModel, text: str, *, target: str | None
     """Prepare a run that can be edited: `what_if(...).mask_token(3).ablate_head(…, 2).run()`.
 
     Args:
-        model: the translator.
-        text: the source.
         target: the translation whose probability is compared; the model's own unless given.
     """
     encoded = encode_translation(model, text, target)
@@ -119,12 +114,7 @@ def what_if_translator(model: TranslationModel, text: str, *, target: str | None
 
 
 def what_if_language_model(model: TextModel, text: str) -> WhatIf:
-    """Prepare a run that can be edited: `what_if(...).mask_token(3).ablate_head(…, 2).run()`.
-
-    Args:
-        model: the language model.
-        text: what it reads, and whose probability is compared.
-    """
+    """Prepare a run that can be edited: `what_if(...).mask_token(3).ablate_head(…, 2).run()`."""
     encoded = encode_text(model, text)
     return WhatIf(inspect_network(model), encoded, None, partial(write_continuation, model), (), encoded.target)
 

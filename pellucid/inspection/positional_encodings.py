@@ -47,11 +47,6 @@ class ShiftError(NamedTuple):
 def position_table(model: nn.Module, count: int, stack: str = "decoder") -> tuple[LabelledArray, str]:
     """Return the numbers of a model's position scheme, with a caption: encodings, rotation angles, slopes.
 
-    Args:
-        model: the model.
-        count: positions.
-        stack: encoder or decoder.
-
     Raises:
         UserError: if the model has no positions.
     """
@@ -66,8 +61,6 @@ def encodings(model: nn.Module, count: int, stack: str = "decoder") -> LabelledA
     """Return the encodings that are added to the embeddings at the first positions, [position d_model].
 
     Args:
-        model: the model.
-        count: positions.
         stack: encoder or decoder, which have encodings of their own if they are learned.
 
     Raises:

@@ -224,7 +224,6 @@ def record(
     """Run a model once, all positions at a time, and return the selected tensors by full name.
 
     Args:
-        model: in evaluation mode.
         texts: a batch; shorter rows are padded at their end.
         what: names or patterns of taps; None records all of them.
         edits: tensors to replace, by full name; the recording holds the replacement.

@@ -52,7 +52,6 @@ def decompose_residual(look: RecordedRun, stack: str = "decoder", layers: int | 
 
     Args:
         look: with the embeddings, head outputs, feed-forward outputs and the residual stream.
-        stack: encoder or decoder.
         layers: after how many blocks; all of them unless given; 0 is the stream that the first block reads.
 
     Raises:

@@ -56,7 +56,6 @@ def decompose_scores(look: RecordedRun, attention: str) -> ScoreDecomposition:
 
     Args:
         look: with the embeddings and this attention's scores; only the scores if the model has a bias by position.
-        attention: full name, such as `encoder.0.self_attention`.
 
     Raises:
         UserError: where the split is not defined: in deeper layers, in cross-attention, with rotary positions.
@@ -92,7 +91,6 @@ def explained_variance(parts: ScoreDecomposition, allowed: Array) -> LabelledArr
     vary.
 
     Args:
-        parts: of an attention.
         allowed: its mask, bool [query key].
     """
     counts = numpy.maximum(allowed.sum(-1, keepdims=True), 1)
@@ -123,9 +121,6 @@ def scores_by_offset(
 
     Args:
         look: with query and key of this attention.
-        attention: full name, such as `encoder.0.self_attention`.
-        query: position of the query.
-        key: position of the key.
         offsets: query position − key position.
 
     Raises:

@@ -51,13 +51,7 @@ class TeacherForcing(NamedTuple):
 
 
 def compare_teacher_forcing(model: TranslationModel, text: str, target: str) -> TeacherForcing:
-    """Compare teacher forcing with free running on one sentence.
-
-    Args:
-        model: the translator.
-        text: the source.
-        target: the correct translation.
-    """
+    """Compare teacher forcing with free running on one sentence."""
     encoded = encode_translation(model, text, target)
     run = record_run(RecordedRun, inspect_network(model), encoded, ["logits"])
     greedy = model.settings(beam=1, n_best=1)

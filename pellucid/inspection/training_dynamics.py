@@ -52,8 +52,6 @@ def look_across_checkpoints(
     """Look at one text with the weights of every checkpoint of a run.
 
     Args:
-        folder: of the model, finished or in training.
-        text: what the model reads.
         target: the translation that the decoder reads at every step; unless given, that of the final model.
         what: names or patterns of the taps to record.
         averaged: use the running average of the weights, which the finished model has, where there is one.

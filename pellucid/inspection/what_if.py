@@ -18,14 +18,7 @@ from pellucid.inspection.effect import Effect
 from pellucid.inspection.encoding import SourceText
 from pellucid.inspection.labelled_array import LabelledArray
 from pellucid.inspection.look import Look
-from pellucid.inspection.recording import (
-    WITHOUT_POSITIONS,
-    Edit,
-    InspectedModel,
-    TokenizedText,
-    record_run,
-    token_side,
-)
+from pellucid.inspection.recording import WITHOUT_POSITIONS, Edit, InspectedModel, TokenizedText, record_run, token_side
 from pellucid.inspection.structure import AttentionSite, attentions, find_attention, stacks
 from pellucid.inspection.taps import require_tap
 from pellucid.inspection.tokens import tokens_of
@@ -81,7 +74,6 @@ class WhatIf:
         """Prevent all tokens, itself included, from attending to this one.
 
         Args:
-            position: position of the token.
             side: source or target; by default the source if there is one.
         """
         side, position = self._resolve(position, side)
@@ -112,7 +104,6 @@ class WhatIf:
         """Replace a token by another.
 
         Args:
-            position: position of the token.
             token: a text that is one token, a token as it is displayed (`▁cat`), or an id.
             side: source or target; by default the source if there is one.
 
@@ -164,7 +155,6 @@ class WhatIf:
         """Replace an activation by that of another run (activation patching), at all positions or at one.
 
         Args:
-            name: full name of the tap.
             other: a look at another text, or an array of it.
             position: position to replace; by default all, which requires texts of equal length.
             from_position: position in the other text to copy from; by default the same.
@@ -220,7 +210,6 @@ class WhatIf:
         """Divide the scores of an attention by a temperature: above 1 flattens its weights, below 1 sharpens them.
 
         Args:
-            attention: full name, such as `encoder.0.self_attention`.
             value: temperature, above 0.
             head: a single head; by default all.
         """

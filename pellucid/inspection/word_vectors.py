@@ -29,7 +29,6 @@ def look_at_word_vectors(vectors: "KeyedVectors", words: str | Sequence[str]) ->
     """Look at some words.
 
     Args:
-        vectors: the word vectors.
         words: a text of words separated by spaces, or a list of words.
 
     Raises:

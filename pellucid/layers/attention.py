@@ -126,8 +126,6 @@ class Attention(nn.Module):
     """Multi-head attention: project, split into heads, attend in each, merge, project.
 
     Args:
-        d_model: width of the residual stream.
-        heads: configuration of the heads.
         bias: whether the output projection has a bias.
         dropout: probability of dropping an attention weight in training.
         positions: rotates queries and keys, or biases their scores.
@@ -170,11 +168,8 @@ class Attention(nn.Module):
         """Compute the output that is added to the residual stream of the queries.
 
         Args:
-            states: states to project to queries.
-            key_value: keys and values to attend to.
             may_attend: True where a query may attend to a key.
             positions: positions of the queries.
-            tap: records or edits intermediate tensors.
         """
         query = tap("query", self.query_norm(self._split(self.query(states), self.n_heads)))
         query, key, value = self.positions.rotate(query, positions), key_value.key, key_value.value

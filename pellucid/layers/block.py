@@ -125,10 +125,7 @@ class SelfAttentionBlock(nn.Module):
         """Compute the stream after this block.
 
         Args:
-            x: the stream before it.
             may_attend: True where a token may attend to another.
-            positions: of the tokens.
-            tap: records or edits intermediate tensors.
             append: appends the new keys and values to a cache and returns all of them.
         """
 
@@ -172,12 +169,9 @@ class DecoderBlock(nn.Module):
         """Compute the stream after this block.
 
         Args:
-            x: the stream before it.
             may_attend: True where a target token may attend to another.
-            positions: of the target tokens.
             source: this block's keys and values of the encoder's states.
             may_attend_source: True where a source token may be attended to.
-            tap: records or edits intermediate tensors.
             append: appends the new keys and values to a cache and returns all of them.
         """
 

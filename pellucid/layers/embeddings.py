@@ -12,8 +12,6 @@ class TokenEmbedding(nn.Module):
     """A vector for each token: one-hot(id) · weight · scale.
 
     Args:
-        vocab_size: number of vectors.
-        d_model: their width.
         scale: factor on the vectors when they enter the residual stream; √d_model in the paper.
 
     Source:

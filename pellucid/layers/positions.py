@@ -289,13 +289,7 @@ def build_position_encoding(scheme: PositionScheme, d_model: int, learned_positi
 def build_attention_positions(
     scheme: PositionScheme, n_heads: int, frequencies: Float[Tensor, " pairs"]
 ) -> AttentionPositions:
-    """Build the module by which a scheme acts in attention.
-
-    Args:
-        scheme: name of the scheme.
-        n_heads: number of query heads.
-        frequencies: frequencies of rotary positions.
-    """
+    """Build the module by which a scheme acts in attention."""
     match scheme:
         case "rope":
             return Rotary(frequencies)

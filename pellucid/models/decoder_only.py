@@ -35,8 +35,6 @@ class DecoderOnly(nn.Module):
     """A language model, like GPT or Llama depending on its configuration.
 
     Args:
-        config: sizes and choices.
-        vocab_size: rows of the embedding and of the output.
         pad_id: the id that pads short sequences, which nobody attends to; None if every id is a token.
 
     Taps: `DECODER_ONLY_TAPS`.
@@ -84,8 +82,6 @@ class DecoderOnly(nn.Module):
         """Compute the states that the output matrix reads; each token attends to itself and those before it.
 
         Args:
-            ids: tokens.
-            tap: records or changes numbers.
             may_attend: True where a token may attend to another; by default to itself and all before it but padding.
             positions: of the tokens; 0, 1, 2 … by default. None may exceed the length of `ids`.
         """

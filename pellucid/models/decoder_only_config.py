@@ -46,9 +46,7 @@ class DecoderOnlyConfig(BaseModel):
     d_model: int = Field(256, gt=0, description="width of the residual stream")
     n_heads: int = Field(4, gt=0, description="attention heads")
     n_kv_heads: int | None = Field(
-        None,
-        gt=0,
-        description="key and value heads (grouped-query attention, Ainslie et al. 2023); default: n_heads",
+        None, gt=0, description="key and value heads (grouped-query attention, Ainslie et al. 2023); default: n_heads"
     )
     d_head: int | None = Field(None, gt=0, description="width of a head; default: d_model / n_heads")
     d_ff: int = Field(1024, gt=0, description="hidden width of the feed-forward sublayer")

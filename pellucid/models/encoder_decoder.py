@@ -59,9 +59,6 @@ class EncoderDecoder(nn.Module):
     """The Transformer of the paper, with the choices of its configuration.
 
     Args:
-        config: sizes and choices.
-        source_vocab_size: rows of the source embedding.
-        target_vocab_size: rows of the target embedding and of the output.
         pad_id: the id that pads short sentences; nobody attends to it.
 
     Taps: `ENCODER_DECODER_TAPS`.

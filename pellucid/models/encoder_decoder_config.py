@@ -17,9 +17,7 @@ class EncoderDecoderConfig(BaseModel):
     d_model: int = Field(256, gt=0, description="width of the residual stream")
     n_heads: int = Field(4, gt=0, description="attention heads; each is d_model / n_heads wide")
     n_kv_heads: int | None = Field(
-        None,
-        gt=0,
-        description="key and value heads (grouped-query attention, Ainslie et al. 2023); default: n_heads",
+        None, gt=0, description="key and value heads (grouped-query attention, Ainslie et al. 2023); default: n_heads"
     )
     d_ff: int = Field(1024, gt=0, description="hidden width of the feed-forward sublayer")
     encoder_layers: int = Field(3, ge=1, description="blocks of the encoder")

@@ -30,7 +30,6 @@ def init_weights(model: nn.Module, seed: int, residual_scale: float) -> None:
     Learned positional encodings are drawn with deviation 0.02, as in BERT and GPT-2.
 
     Args:
-        model: whose weights are initialised.
         seed: of the run; the global generator is neither used nor advanced.
         residual_scale: factor on the matrices that write to the residual stream (the last of each sublayer).
 

@@ -21,7 +21,6 @@ def count_parameters(
     The model is built on the meta device, which allocates nothing, with one block per stack; the others are its copies.
 
     Args:
-        config: sizes and choices.
         source_vocab_size: of the source, or of a language model.
         target_vocab_size: of the target; not used for a language model.
     """

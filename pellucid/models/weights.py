@@ -46,7 +46,6 @@ def load_encoder_decoder(config: Mapping[str, Any], weights_path: str | Path) ->
     Args:
         config: with `model` (the fields of EncoderDecoderConfig), `source_vocab_size`, `target_vocab_size`, and, where
             it is not 0, `pad_id`.
-        weights_path: file written by `save_weights`.
 
     Raises:
         UserError: if the description is incomplete, or the weights are missing, damaged, or of another model.
@@ -66,7 +65,6 @@ def load_decoder_only(config: Mapping[str, Any], weights_path: str | Path) -> De
 
     Args:
         config: with `model` (the fields of DecoderOnlyConfig), `vocab_size` and `pad_id` (null if every id is a token).
-        weights_path: file written by `save_weights`.
 
     Raises:
         UserError: if the description is incomplete, or the weights are missing, damaged, or of another model.

@@ -93,7 +93,8 @@ class TranslatorRecipe(Recipe):
             )
         if model.positions == "learned" and model.learned_positions < training.max_tokens:
             raise ValueError(
-                f"model.learned_positions {model.learned_positions} is less than training.max_tokens {training.max_tokens}"
+                f"model.learned_positions {model.learned_positions} is less than "
+                f"training.max_tokens {training.max_tokens}"
             )
         split_above = self.generation.split_above
         if model.positions == "learned" and split_above is not None and split_above >= model.learned_positions:

@@ -210,8 +210,6 @@ def test_a_decoder_of_one_sequence_gives_the_same(model: LanguageModel) -> None:
     class Plain:
         """The least a decoder has to be: reads everything anew at every step."""
 
-        vocab_size, context = model.model.vocab_size, model.context
-
         def prefill(self, ids: Any) -> Any:
             self.ids = list(ids)
             return log_probs(model.model, self.ids)[-1].numpy()

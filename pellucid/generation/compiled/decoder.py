@@ -16,6 +16,7 @@ import torch
 from numpy.typing import NDArray
 
 from pellucid.errors import UserError
+from pellucid.generation.batching import unique_rows
 from pellucid.generation.compiled.kernel import run
 from pellucid.generation.compiled.packing import Precision, round_up
 from pellucid.generation.compiled.program import Program, compile_model
@@ -85,11 +86,10 @@ class CompiledDecoder:
         Raises:
             UserError: if one is longer than the context.
         """
-        numbers: dict[tuple[int, ...], int] = {}
-        rows = [numbers.setdefault(tuple(prompt), len(numbers)) for prompt in prompts]
-        self._slots, self.lengths = list(range(len(numbers))), [0] * len(numbers)
-        logits = self.extend(list(numbers))
-        if len(rows) == len(numbers):
+        texts, rows = unique_rows(prompts)
+        self._slots, self.lengths = list(range(len(texts))), [0] * len(texts)
+        logits = self.extend(texts)
+        if len(rows) == len(texts):
             return logits
         self.select(rows)
         return logits[rows]

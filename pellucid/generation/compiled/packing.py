@@ -13,18 +13,7 @@ from numpy.typing import NDArray
 
 from pellucid.kernels.simd import LANES, aligned_zeros
 
-__all__ = [
-    "BFLOAT16",
-    "BLOCK",
-    "FLOAT32",
-    "INT8",
-    "KINDS",
-    "ROWS",
-    "PackedMatrix",
-    "Precision",
-    "pack",
-    "round_up",
-]
+__all__ = ["BFLOAT16", "BLOCK", "FLOAT32", "INT8", "KINDS", "ROWS", "PackedMatrix", "Precision", "pack", "round_up"]
 
 Precision: TypeAlias = Literal["float32", "bfloat16", "int8"]
 

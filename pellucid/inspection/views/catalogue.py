@@ -45,7 +45,6 @@ def build_view(request: ViewRequest, name: str = "") -> View:
     """Build a view.
 
     Args:
-        request: the look, and which part of it.
         name: of the view; `default_view` unless given.
 
     Raises:

@@ -57,7 +57,6 @@ def heat_map(
         selected: which matrix is large at first.
         extra: more numbers of each cell by name, for the formula; broadcast to the array's shape.
         formula: Vega expression of a text for the tooltip; may use `datum.v` and the extra numbers.
-        columns: number of small charts in a row.
     """
     *first, down, across = array.axes
     rows = _rows(array.values, ("h", "y", "x")[3 - array.values.ndim :], extra or {})
@@ -196,7 +195,6 @@ def tree(nodes: Sequence[Mapping[str, Any]], title: str) -> Chart:
 
     Args:
         nodes: with number, parent, step, display, log_prob, total, score and state; parents before children.
-        title: of the chart.
     """
     positions = _tree_rows(nodes)
     points = [{**node, "x": node["step"], "y": positions[node["number"]]} for node in nodes]
@@ -261,11 +259,6 @@ def specification(chart: Chart) -> dict[str, Any]:
 
 def save_chart(chart: Chart, path: str | Path, *, dark: bool = False) -> None:
     """Write a chart as .png, .svg or .json; needs no browser.
-
-    Args:
-        chart: the chart.
-        path: of the file.
-        dark: draw for a dark background.
 
     Raises:
         UsageError: for another file extension.

@@ -9,14 +9,7 @@ from pellucid.inspection.stepwise import cache_contents
 from pellucid.inspection.teacher_forcing import compare_teacher_forcing
 from pellucid.inspection.training_dynamics import look_across_checkpoints
 from pellucid.inspection.views.charts import bars, heat_map, token_grid, tree
-from pellucid.inspection.views.view import (
-    View,
-    ViewRequest,
-    ViewTable,
-    chosen_head,
-    chosen_layer,
-    require_translator,
-)
+from pellucid.inspection.views.view import View, ViewRequest, ViewTable, chosen_head, chosen_layer, require_translator
 
 __all__ = ["beam_search_view", "kv_cache_view", "teacher_forcing_view", "training_dynamics_view"]
 

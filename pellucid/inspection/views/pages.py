@@ -48,10 +48,8 @@ def render_page(heading: str, sides: Sequence[tuple[str, Sequence[Token]]], abou
     """Render a page of views.
 
     Args:
-        heading: of the page.
         sides: tokens to show, by what they are.
         about: what applies to all numbers.
-        views: in their order.
     """
     scripts = chart_scripts({view.name: specification(view.chart()) for view in views})
     template = _templates().get_template("page.html")
