@@ -138,11 +138,11 @@ def _look_at_edits(
 ) -> None:
     """Run a model unedited and edited; show the effect, or a view of the edited run."""
     from pellucid.inspection.edit_commands import apply_edits
+    from pellucid.inspection.effect import effect_view
     from pellucid.inspection.views.catalogue import build_view, save_view, taps_for_view
     from pellucid.inspection.views.charts import save_chart
     from pellucid.inspection.views.pages import write_page
     from pellucid.inspection.views.view import ViewRequest
-    from pellucid.inspection.views.what_if import effect_view
     from pellucid.loading import load
 
     model: Any = load(folder, device=flags.device, precision=flags.precision)

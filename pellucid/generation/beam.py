@@ -53,7 +53,6 @@ class BeamStep(NamedTuple):
         tokens: these tokens, [batch hypotheses n].
         parents: index of the hypothesis that each new one extends, [batch hypotheses].
         kept: token appended to it, [batch hypotheses].
-        kept_log_probs: log-probability of each new hypothesis, [batch hypotheses].
         ends: log-probability of each open hypothesis with its end token, [batch hypotheses].
         ended: True where the ended hypothesis was kept, [batch hypotheses].
     """
@@ -63,7 +62,6 @@ class BeamStep(NamedTuple):
     tokens: Int[Tensor, "batch hypotheses n"]
     parents: Int[Tensor, "batch hypotheses"]
     kept: Int[Tensor, "batch hypotheses"]
-    kept_log_probs: Float[Tensor, "batch hypotheses"]
     ends: Float[Tensor, "batch hypotheses"]
     ended: Bool[Tensor, "batch hypotheses"]
 
@@ -73,15 +71,11 @@ Observer = Callable[[BeamStep], object]
 
 
 class StepDecoder(Protocol):
-    """What the search asks of a model: the logits after each hypothesis, step by step.
-
-    Attributes:
-        coverage: attention that each source token received before this step; None if it is not tracked.
-    """
+    """What the search asks of a model: the logits after each hypothesis, step by step."""
 
     @property
     def coverage(self) -> Float[Tensor, "batch hypotheses source"] | None:
-        """Attention that each source token has received before this step."""
+        """Attention that each source token has received before this step; None if it is not tracked."""
 
     def logits(self, ids: Int[Tensor, "batch hypotheses step"]) -> Float[Tensor, "batch hypotheses vocab_size"]:
         """Compute the logits of the next token; `ids` begins with the start token and grows by one a call."""
@@ -284,7 +278,7 @@ class _Beam:
         kept = tokens.flatten(1).gather(1, columns)
         if self.observer is not None:
             continuations = self.log_probs[:, :, None] + best
-            self.observer(BeamStep(self.log_probs, continuations, tokens, parents, kept, totals, ends, ended))
+            self.observer(BeamStep(self.log_probs, continuations, tokens, parents, kept, ends, ended))
         self.ids = _extended(self.ids, parents, kept)
         self.token_log_probs = _extended(self.token_log_probs, parents, best.flatten(1).gather(1, columns))
         self.log_probs = totals

@@ -11,8 +11,7 @@ from pellucid.generation.batching import batch_by_length
 from pellucid.generation.beam import CachedDecoder, Hypothesis, NewDecoder, Observer, beam_search
 from pellucid.generation.checks import GenerationWarning, check_coverage, check_length, check_numbers, check_repetition
 from pellucid.generation.generation_config import GenerationConfig
-from pellucid.generation.placeholder_insertion import insert_by_alignment
-from pellucid.generation.placeholders import has_all_placeholders, restore_placeholders
+from pellucid.generation.placeholders import has_all_placeholders, insert_by_alignment, restore_placeholders
 from pellucid.generation.text_splitting import Part
 from pellucid.generation.translation import Alternative, Translation, join_translations, untranslated
 from pellucid.generation.translation_model import TranslationModel

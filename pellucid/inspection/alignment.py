@@ -24,27 +24,22 @@ class AlignedPair(Protocol):
     @property
     def source(self) -> str:
         """The source sentence."""
-        ...
 
     @property
     def target(self) -> str:
         """The target sentence."""
-        ...
 
     @property
     def source_words(self) -> Sequence[str]:
         """Its words, in order."""
-        ...
 
     @property
     def target_words(self) -> Sequence[str]:
         """Its words, in order."""
-        ...
 
     @property
     def alignment(self) -> Sequence[tuple[int, int]]:
         """Links between words, (source, target)."""
-        ...
 
 
 class HeadErrors(NamedTuple):

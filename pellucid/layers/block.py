@@ -54,48 +54,40 @@ DECODER_BLOCK_TAPS = (
 )
 
 
-class PreNorm(nn.Module):
+class Residual(nn.Module):
+    """A sublayer's residual connection, with its norm."""
+
+    norm: Sublayer
+    dropout: Sublayer
+
+    def __init__(self, norm: nn.Module, dropout: float) -> None:
+        super().__init__()
+        self.norm = norm
+        self.dropout = nn.Dropout(dropout) if dropout else nn.Identity()
+
+
+class PreNorm(Residual):
     """x + dropout(sublayer(norm(x))).
 
     Source:
         Xiong et al. 2020, fig. 1b.
     """
 
-    norm: Sublayer
-    dropout: Sublayer
-
-    def __init__(self, norm: nn.Module, dropout: float) -> None:
-        super().__init__()
-        self.norm = norm
-        self.dropout = _dropout(dropout)
-
     def forward(self, x: Float[Tensor, "batch seq d_model"], sublayer: Sublayer) -> Float[Tensor, "batch seq d_model"]:
         """Add the output of the sublayer for the normalised stream."""
         return x + self.dropout(sublayer(cast_for_matmul(self.norm(x))))
 
 
-class PostNorm(nn.Module):
+class PostNorm(Residual):
     """norm(x + dropout(sublayer(x))).
 
     Source:
         Vaswani et al. 2017, §3.1.
     """
 
-    norm: Sublayer
-    dropout: Sublayer
-
-    def __init__(self, norm: nn.Module, dropout: float) -> None:
-        super().__init__()
-        self.norm = norm
-        self.dropout = _dropout(dropout)
-
     def forward(self, x: Float[Tensor, "batch seq d_model"], sublayer: Sublayer) -> Float[Tensor, "batch seq d_model"]:
         """Normalise the sum of the stream and the sublayer's output."""
         return self.norm(x + self.dropout(sublayer(cast_for_matmul(x))))
-
-
-Residual: TypeAlias = PreNorm | PostNorm
-"""A sublayer's residual connection, with its norm."""
 
 
 def no_cache(key_value: KeyValue) -> KeyValue:
@@ -202,7 +194,3 @@ def _attend_self(
     key_value = append(attention.key_value(states, positions, inner))
     added: Tensor = attention(states, key_value, may_attend, positions, inner)
     return added
-
-
-def _dropout(probability: float) -> nn.Module:
-    return nn.Dropout(probability) if probability else nn.Identity()

@@ -81,8 +81,16 @@ class PositionEncoding(nn.Module):
         """Initialise the weights at random, if the scheme has any."""
 
     def table(self, count: int) -> PositionTable | None:
-        """Return the encodings of the first `count` positions; None if there are none."""
-        return None
+        """Return the encodings of the first `count` positions, as they are added; None if there are none."""
+        if self.kind == "none":
+            return None
+        device = next(iter((*self.parameters(), *self.buffers()))).device
+        values = self(torch.arange(count, device=device), count).detach().double().cpu()
+        caption = (
+            "The positional encodings that are added to the embeddings: a row per position, a column per dimension."
+        )
+        meaning = f"{self.kind} positional encodings"
+        return PositionTable("encodings", ("position", "d_model"), "–", meaning, caption, values)
 
 
 class SinusoidalEncoding(PositionEncoding):
@@ -102,10 +110,6 @@ class SinusoidalEncoding(PositionEncoding):
             more = torch.arange(max(count, 2 * len(self.encodings)))
             self.encodings = sinusoids(more, self.d_model).to(self.encodings)
         return self.encodings[positions]
-
-    def table(self, count: int) -> PositionTable:
-        """Return the encodings of the first `count` positions, as they are added."""
-        return _encoding_table(self, count)
 
 
 class LearnedEncoding(PositionEncoding):
@@ -135,19 +139,6 @@ class LearnedEncoding(PositionEncoding):
     def init_weights(self, random: torch.Generator) -> None:
         """Initialise the vectors with standard deviation 0.02, as in BERT and GPT-2."""
         nn.init.normal_(self.weight, std=0.02, generator=random)
-
-    def table(self, count: int) -> PositionTable:
-        """Return the vectors of the first `count` positions."""
-        return _encoding_table(self, count)
-
-
-def _encoding_table(encoding: PositionEncoding, count: int) -> PositionTable:
-    device = next(iter((*encoding.parameters(), *encoding.buffers()))).device
-    values = encoding(torch.arange(count, device=device), count).detach().double().cpu()
-    caption = "The positional encodings that are added to the embeddings: a row per position, a column per dimension."
-    return PositionTable(
-        "encodings", ("position", "d_model"), "–", f"{encoding.kind} positional encodings", caption, values
-    )
 
 
 class AttentionPositions(nn.Module):
@@ -209,8 +200,7 @@ class Rotary(AttentionPositions):
         self, x: Float[Tensor, "batch heads seq d_head"], positions: Int[Tensor, "*batch seq"]
     ) -> Float[Tensor, "batch heads seq d_head"]:
         """Rotate the rows of `x` by their positions."""
-        cosine, sine = self._look_up(positions, x.dtype)
-        return rotate_pairs(x, cosine, sine)
+        return rotate_pairs(x, *self._look_up(positions, x.dtype))
 
     def unrotate(
         self, x: Float[Tensor, "batch heads seq d_head"], positions: Int[Tensor, "*batch seq"]

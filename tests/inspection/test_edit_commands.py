@@ -7,8 +7,8 @@ import pytest
 
 from pellucid.errors import UsageError, UserError
 from pellucid.inspection.edit_commands import EDITS, apply_edits
+from pellucid.inspection.effect import effect_view
 from pellucid.inspection.look import Look
-from pellucid.inspection.views.what_if import effect_view
 from pellucid.inspection.what_if import WhatIf
 from pellucid.translator import Translator
 from tests.inspection.conftest import TARGET, TEXT, translator_of
