@@ -55,8 +55,7 @@ class LanguageModel(TextModel):
     def stream(self, prompt: str, **settings: Any) -> TextStream:
         """Continue a prompt, giving the text as it is generated; at the end, `generation` of the stream has the rest.
 
-        Args:
-            settings: as for `generate`, which gives the same text; one sample only.
+        The settings are those of `generate`, which gives the same text; one sample only.
 
         Raises:
             UserError: as `generate`.
@@ -78,8 +77,7 @@ class LanguageModel(TextModel):
     def chat_stream(self, messages: Sequence[Message], **settings: Any) -> TextStream:
         """Answer the last message of a conversation, giving the text as it is generated.
 
-        Args:
-            settings: as for `stream`.
+        The settings are those of `stream`.
 
         Raises:
             UserError: as `chat`.

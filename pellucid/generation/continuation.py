@@ -54,8 +54,7 @@ class ContextWindow(NamedTuple):
 class DecodingVocabulary:
     """What decoding looks up about each id at every step, prepared once for a model.
 
-    Args:
-        vocab_size: number of logits, at least as many as the tokenizer has ids.
+    `vocab_size` is the number of logits, at least as many as the tokenizer has ids.
     """
 
     def __init__(self, tokenizer: LanguageTokenizer, vocab_size: int) -> None:

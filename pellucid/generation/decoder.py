@@ -116,9 +116,6 @@ def prefill_rows(
 ) -> tuple[SequenceCache, Iterator[Float[Tensor, "batch part d_model"]]]:
     """Read texts side by side, chunk by chunk, aligned at their ends; shorter ones are padded on the left.
 
-    Args:
-        rows: ids of each text, at least one.
-
     Returns:
         The cache, which is filled as the chunks are consumed, and for each chunk the states of its tokens.
     """

@@ -41,9 +41,7 @@ def split_sentences(text: str, whole: Iterable[Span] = ()) -> list[str]:
 
     A full stop ends a sentence only before a space, and not after an initial, a known abbreviation, or before a
     small letter.
-
-    Args:
-        whole: start and end of spans that are not split.
+    `whole` has the start and end of spans that are not split.
     """
     places = [match.end() for match in _ENDS.finditer(text) if not _continues(text, match)]
     return _cut(text, places, whole)
@@ -54,9 +52,7 @@ def split_long(text: str, too_long: Callable[[str], bool], whole: Iterable[Span]
 
     A short line is left whole; in a long one every sentence becomes a part, and only long ones are split further.
     Joined, the parts give the text. A part that must not be split stays too long.
-
-    Args:
-        whole: start and end of spans that are not split.
+    `whole` has the start and end of spans that are not split.
     """
     if not too_long(text):
         return [text]
@@ -75,9 +71,7 @@ def join_parts(parts: Sequence[str], translations: Sequence[str]) -> str:
 
     Spaces around a part are put around its translation. There is no space next to a Chinese or Japanese
     character; where the source needed no space after its full stop but the translation does, one is inserted.
-
-    Args:
-        translations: of each part without surrounding spaces.
+    The translations are without surrounding spaces.
     """
     text = gap = ""
     needs_space = False  # the source was split where it has no space

@@ -147,8 +147,7 @@ def _prompt_ids(tokenizer: LanguageTokenizer, text: str) -> list[int]:
 def begin_ids(tokenizer: LanguageTokenizer, *, always: bool) -> list[int]:
     """Look up what stands before a text: the start token, or nothing if the model was trained without one.
 
-    Args:
-        always: use the end token of a preceding text where there is no start token.
+    If `always`, the end token of a preceding text serves where there is no start token.
 
     Raises:
         UserError: if one is required and the model has neither.

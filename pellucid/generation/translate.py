@@ -101,9 +101,7 @@ def search(
     """Search for the best translations of parts, all in one batch.
 
     A part whose placeholders the model did not copy completely is translated again without showing them to the model.
-
-    Args:
-        prefixes: ids that each translation must begin with.
+    Each translation begins with the ids of its prefix.
     """
     prefixes = prefixes or [()] * len(parts)
 

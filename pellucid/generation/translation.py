@@ -102,11 +102,7 @@ def untranslated(text: str, alignment: bool) -> Translation:
 def join_translations(
     text: str, split: SplitText, parts: Sequence[Translation], config: GenerationConfig, alignment: bool
 ) -> Translation:
-    """Join the translations of a text's parts into that of the whole text.
-
-    Args:
-        alignment: whether the parts are aligned.
-    """
+    """Join the translations of a text's parts into that of the whole text."""
     if not parts:
         return untranslated(text, alignment)
     n_best = tuple(

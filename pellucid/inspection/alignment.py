@@ -98,9 +98,7 @@ def head_errors(model: TranslationModel, pairs: Sequence[AlignedPair]) -> HeadEr
 
     A head links each target token to the source token with the highest weight, the end token excepted; links of tokens
     become links of the words they belong to.
-
-    Args:
-        pairs: with their alignment; a few hundred make the figures stable.
+    A few hundred pairs make the figures stable.
 
     Raises:
         UserError: if there are no pairs, or a word is not in its sentence.

@@ -32,8 +32,7 @@ def attention_mask(look: RecordedRun, attention: str) -> LabelledArray:
 def rotated(look: RecordedRun, attention: str, quantity: str) -> Tensor:
     """Compute queries or keys as the scores use them, rotated by their positions if the model does so.
 
-    Args:
-        look: with `query` or `key` of this attention.
+    The look needs `query` or `key` of this attention.
 
     Returns:
         float64 [heads seq d_head]; keys that serve several heads of queries are repeated.
@@ -61,9 +60,7 @@ def score_products(look: RecordedRun, attention: str, query: int, key: int) -> L
     """Split a score into its dimensions, q_i · k_i / √d_head, [heads d_head]; nats.
 
     Query and key are rotated by their positions if the model does so. A bias by position is not included.
-
-    Args:
-        look: with `query` and `key` of this attention.
+    The look needs `query` and `key` of this attention.
     """
     q, k = rotated(look, attention, "query"), rotated(look, attention, "key")
     names = _token_at(look, attention, "query", query), _token_at(look, attention, "key", key)
@@ -77,9 +74,7 @@ def weighted_values(look: RecordedRun, attention: str, query: int) -> LabelledAr
     """Compute what each key contributes to a query's head output, weight · value, [heads key d_head].
 
     The sum over the keys is `head_output`.
-
-    Args:
-        look: with `weights` and `value` of this attention.
+    The look needs `weights` and `value` of this attention.
     """
     weights, value = look.tensor(f"{attention}.weights"), look.tensor(f"{attention}.value")
     token = _token_at(look, attention, "query", query)

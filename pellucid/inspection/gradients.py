@@ -38,9 +38,6 @@ def gradients(look: RecordedRun) -> Gradients:
 
     Where embeddings are tied to the output, every row has a gradient: the softmax pushes all tokens down.
 
-    Args:
-        look: unedited; none of its arrays is needed.
-
     Raises:
         UserError: for an edited look, or a text with nothing to predict.
     """
@@ -76,9 +73,7 @@ def saturation(look: RecordedRun) -> LabelledArray:
     `greatest` is the largest weight of a row; `slope` is the mean of Σ w (1 − w), the trace of the softmax's Jacobian,
     near 0 where almost no gradient passes; `entropy` is in nats. Rows with a single unmasked key are left out: their
     weight is 1 whatever the scores.
-
-    Args:
-        look: with the weights of the attentions to measure; others are left out.
+    Attentions whose weights were not recorded are left out.
     """
     names, rows = [], []
     for site in attentions(look.model):

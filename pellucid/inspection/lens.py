@@ -30,11 +30,7 @@ class LogitLens(NamedTuple):
 
 
 def logit_lens(look: RecordedRun, top: int = 5) -> LogitLens:
-    """Read the decoder's residual stream after every layer as if it were the last.
-
-    Args:
-        look: with the decoder's residual stream.
-    """
+    """Read the decoder's residual stream after every layer as if it were the last."""
     layers, queries = residual_streams(look, "decoder").axes[:2]
     ids = torch.tensor(look.encoded.next_tokens, dtype=torch.int64)
     columns: dict[str, list[Tensor]] = {name: [] for name in LogitLens._fields}

@@ -105,8 +105,7 @@ def look_by_step(
 def what_if_translator(model: TranslationModel, text: str, *, target: str | None = None) -> WhatIf:
     """Prepare a run that can be edited: `what_if(...).mask_token(3).ablate_head(…, 2).run()`.
 
-    Args:
-        target: the translation whose probability is compared; the model's own unless given.
+    The probability of the target is compared; it is the model's own translation unless given.
     """
     encoded = encode_translation(model, text, target)
     write = partial(write_translation, model)

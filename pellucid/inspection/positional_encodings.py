@@ -60,9 +60,6 @@ def position_table(model: nn.Module, count: int, stack: str = "decoder") -> tupl
 def encodings(model: nn.Module, count: int, stack: str = "decoder") -> LabelledArray:
     """Return the encodings that are added to the embeddings at the first positions, [position d_model].
 
-    Args:
-        stack: encoder or decoder, which have encodings of their own if they are learned.
-
     Raises:
         UserError: if the model adds no encodings, or has learned fewer.
     """

@@ -54,8 +54,7 @@ class ScoreDecomposition(NamedTuple):
 def decompose_scores(look: RecordedRun, attention: str) -> ScoreDecomposition:
     """Split the scores of an attention into content and position.
 
-    Args:
-        look: with the embeddings and this attention's scores; only the scores if the model has a bias by position.
+    The look needs the embeddings and the scores; only the scores if the model has a bias by position.
 
     Raises:
         UserError: where the split is not defined: in deeper layers, in cross-attention, with rotary positions.
@@ -89,9 +88,7 @@ def explained_variance(parts: ScoreDecomposition, allowed: Array) -> LabelledArr
     cov(part, score) / var(score) over the unmasked pairs, each row centred at its mean: the softmax ignores what is
     equal along a row. A part that works against the others has a negative share. Zero where a head's scores do not
     vary.
-
-    Args:
-        allowed: its mask, bool [query key].
+    `allowed` is the mask, bool [query key].
     """
     counts = numpy.maximum(allowed.sum(-1, keepdims=True), 1)
 

@@ -73,8 +73,7 @@ class WhatIf:
     def mask_token(self, position: int, side: str = "") -> "WhatIf":
         """Prevent all tokens, itself included, from attending to this one.
 
-        Args:
-            side: source or target; by default the source if there is one.
+        The side is source or target; by default the source if there is one.
         """
         side, position = self._resolve(position, side)
 

@@ -28,8 +28,7 @@ ROUNDING = 1e-5  # of a cosine or, relative to its size, of a dot product of flo
 def look_at_word_vectors(vectors: "KeyedVectors", words: str | Sequence[str]) -> "WordLook":
     """Look at some words.
 
-    Args:
-        words: a text of words separated by spaces, or a list of words.
+    They are a list, or a text in which they are separated by spaces.
 
     Raises:
         UserError: for no words, or one that the vectors do not have.
@@ -108,8 +107,7 @@ class WordLook:
     def view(self, name: str = "") -> View:
         """Build a view.
 
-        Args:
-            name: in `VECTOR_VIEWS`; cosines unless given.
+        Its name is in `VECTOR_VIEWS`; cosines unless given.
 
         Raises:
             UsageError: for a view that does not exist.

@@ -11,8 +11,7 @@ __all__ = ["TokenEmbedding"]
 class TokenEmbedding(nn.Module):
     """A vector for each token: one-hot(id) · weight · scale.
 
-    Args:
-        scale: factor on the vectors when they enter the residual stream; √d_model in the paper.
+    The scale applies when vectors enter the residual stream; it is √d_model in the paper.
 
     Source:
         Vaswani et al. 2017, §3.4.

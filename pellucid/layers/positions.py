@@ -176,9 +176,7 @@ class Rotary(AttentionPositions):
     """Rotates each pair of coordinates (i, i + d_head/2) by position · frequency_i radians.
 
     ⟨rotate(q, m), rotate(k, n)⟩ depends on m − n only.
-
-    Args:
-        frequencies: of the d_head/2 pairs, radians per position.
+    The frequencies are those of the d_head/2 pairs, radians per position.
 
     Source:
         Su et al. 2021 (RoFormer), eq. 34. Differs from source: coordinates i and i + d_head/2 are paired, not

@@ -34,8 +34,7 @@ DECODER_ONLY_TAPS = (
 class DecoderOnly(nn.Module):
     """A language model, like GPT or Llama depending on its configuration.
 
-    Args:
-        pad_id: the id that pads short sequences, which nobody attends to; None if every id is a token.
+    `pad_id` pads short sequences, and nobody attends to it; None if every id is a token.
 
     Taps: `DECODER_ONLY_TAPS`.
 

@@ -58,8 +58,7 @@ ENCODER_DECODER_TAPS = (
 class EncoderDecoder(nn.Module):
     """The Transformer of the paper, with the choices of its configuration.
 
-    Args:
-        pad_id: the id that pads short sentences; nobody attends to it.
+    `pad_id` pads short sentences; nobody attends to it.
 
     Taps: `ENCODER_DECODER_TAPS`.
 

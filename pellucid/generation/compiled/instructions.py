@@ -271,9 +271,7 @@ def activate_chunks(typing_context: Any, how: Any, numbers: Any, chunks: Any) ->
 
     ReLU: max(x, 0). GELU: x Φ(x), which is max(x, 0) − |x| (1 − Φ(|x|)). GELU as GPT-2 approximates it:
     x/2 (1 + tanh(√(2/π) (x + 0.044715 x³))), which is x σ(2 √(2/π) (x + 0.044715 x³)).
-
-    Args:
-        how: constant, RELU, GELU or GELU_TANH.
+    `how` is a constant: RELU, GELU or GELU_TANH.
 
     Source:
         Hendrycks & Gimpel 2016, §2.

@@ -44,9 +44,6 @@ MOST_CELLS = 120_000  # numbers of one view on a page with all views
 def build_view(request: ViewRequest, name: str = "") -> View:
     """Build a view.
 
-    Args:
-        name: of the view; `default_view` unless given.
-
     Raises:
         UsageError: for a view that does not exist, or a layer or head that it does not have.
         UserError: if this model has no such view, with the reason.

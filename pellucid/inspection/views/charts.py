@@ -128,8 +128,7 @@ def lines(array: LabelledArray) -> Chart:
 def links(weights: LabelledArray) -> Chart:
     """Draw attention as lines between the tokens of a short text; thicker and darker lines have more weight.
 
-    Args:
-        weights: shares, [row column]; the columns are at the top, the rows at the bottom.
+    Of the shares, [row column], the columns are at the top, the rows at the bottom.
     """
     down, across = weights.axes
     ends = {0: across, 1: down}
@@ -231,8 +230,7 @@ def tree(nodes: Sequence[Mapping[str, Any]], title: str) -> Chart:
 def scatter(array: LabelledArray) -> Chart:
     """Draw labelled points.
 
-    Args:
-        array: [label axis], with two coordinates each.
+    The array is [label axis], with two coordinates each.
     """
     axis, _ = array.axes
     values = [{"x": float(x), "y": float(y), "t": name} for name, (x, y) in zip(axis.labels, array.values, strict=True)]

@@ -18,11 +18,7 @@ __all__ = ["chart_scripts", "render_look", "render_page", "write_page"]
 
 
 def chart_scripts(specifications: Mapping[str, object]) -> Markup:
-    """Render the scripts that draw charts into the elements of a page that have their names as `data-chart`.
-
-    Args:
-        specifications: Vega-Lite by name.
-    """
+    """Render the scripts that draw charts into the elements of a page that have their names as `data-chart`."""
     # JSON inside a script: no text in it may end the script.
     data = json.dumps(specifications, ensure_ascii=False).replace("<", "\\u003c")
     template = _templates().get_template("chart_scripts.html")
