@@ -203,7 +203,6 @@ class _Beam:
         best_scores: scores of the best `n_best` ended hypotheses, −inf where there is none yet, [batch n_best].
         ended_counts: number of ended hypotheses, [batch].
         done: True for sentences whose search is over, [batch].
-        observer: called with every step.
     """
 
     config: GenerationConfig

@@ -17,7 +17,6 @@ class GenerationWarning(NamedTuple):
     Attributes:
         kind: for translations `repetition`, `number`, `under_translation`, `length`, `truncated` or `placeholder`; for
             continuations `repetition`, `incomplete_character`, `context` or `sliding`.
-        message: a sentence.
     """
 
     kind: str

@@ -86,7 +86,6 @@ class Continuation:
 
     Attributes:
         ids: of the prompt and of what was sampled.
-        sampled: the sampled tokens.
         alternatives: for each, the model's most probable tokens, as many as config requests.
         text: what can be shown: complete characters that no stop string can remove.
         finish_reason: why it has ended; None while it has not.

@@ -17,7 +17,6 @@ class TokenProbability(NamedTuple):
     """A candidate for the next token.
 
     Attributes:
-        id: in the vocabulary.
         text: in readable form, `▁` for a space, incomplete characters as bytes in hexadecimal.
         log_prob: natural logarithm of the model's probability: the unmodified softmax of its logits.
         sampling_log_prob: natural logarithm of the probability of being sampled, after repetition penalty, temperature
@@ -63,8 +62,6 @@ class Sample:
         text: what was generated, without the prompt and without the stop string; complete characters only.
         tokens: all sampled tokens, including an end token and those of a stop string.
         finish_reason: why the text ended.
-        stop: the stop string that ended it.
-        warnings: what its reader should know.
     """
 
     text: str
@@ -98,7 +95,6 @@ class Generation:
     """The continuations of a prompt.
 
     Attributes:
-        prompt: the text that was continued.
         prompt_tokens: number of ids that the prompt was encoded to, start token included.
         samples: the continuations; `text`, `tokens` and so on are those of the first.
         seed: of the sampling; the same seed gives the same samples.

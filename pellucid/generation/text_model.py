@@ -35,7 +35,6 @@ class TextModel:
 
     Attributes:
         model: the network, in the precision and on the device that it runs in.
-        tokenizer: of the model.
         config: how to sample, unless a call says otherwise.
         make_decoder: creates a decoder with a cache of its own; None: the network itself decodes.
         conversation: how conversations are written for this model; None if it is not instruction-tuned.

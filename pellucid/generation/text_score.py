@@ -26,7 +26,6 @@ class TokenScore(NamedTuple):
     """A token and its log-probability given the tokens before it.
 
     Attributes:
-        id: in the vocabulary.
         text: in readable form, `▁` for a space.
         log_prob: natural logarithm.
     """

@@ -27,7 +27,6 @@ class TranslationModel:
 
     Attributes:
         model: the network, in the precision and on the device that it runs in.
-        source_tokenizer: of the source language.
         target_tokenizer: of the target language; may be the same object.
         config: how to search, unless a call says otherwise.
         alignment_heads: (layer, head) of the cross-attention heads that training guided towards word alignments.

@@ -42,8 +42,6 @@ class BeamTree(NamedTuple):
 
     Attributes:
         nodes: parents before children.
-        results: the best hypotheses, best first.
-        text: the best translation.
     """
 
     nodes: list[BeamNode]

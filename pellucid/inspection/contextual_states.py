@@ -21,7 +21,6 @@ class Occurrence(NamedTuple):
     """A word in a sentence.
 
     Attributes:
-        text: the sentence.
         start: first character of the word.
         end: character after its last.
         states: mean over its tokens, before the first layer and after each, [layer d_model].
@@ -34,13 +33,7 @@ class Occurrence(NamedTuple):
 
 
 class StateNeighbour(NamedTuple):
-    """An occurrence that is similar to another.
-
-    Attributes:
-        word: its spelling.
-        occurrence: where it is.
-        cosine: of the two states.
-    """
+    """An occurrence that is similar to another, and the cosine of their states."""
 
     word: str
     occurrence: Occurrence

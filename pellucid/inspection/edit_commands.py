@@ -19,7 +19,6 @@ class EditCommand(NamedTuple):
 
     Attributes:
         usage: its arguments; those in brackets are optional, dots mean one or more of the last.
-        apply: applies the edit.
     """
 
     usage: str

@@ -25,7 +25,6 @@ class Effect:
         before: the unedited look.
         after: the edited look, over the same target.
         text_before: what the model writes by greedy search; None if it was not asked to.
-        text_after: what the edited model writes.
     """
 
     before: Look

@@ -39,10 +39,7 @@ class LabelledArray:
 
     Attributes:
         name: of the tap (`encoder.0.self_attention.weights`) or of the derived quantity.
-        values: the numbers.
-        axes: one for each dimension.
         unit: nats, share …; a dash for coordinates of the model's own space, which have no unit.
-        meaning: what the numbers are.
         code_location: the line of code that computes them; empty for derived quantities.
     """
 

@@ -304,13 +304,7 @@ class AttentionHead:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HeadScores(LabelledArray):
-    """The scores of a head; their parts are attributes: content_position …, or content and bias.
-
-    Attributes:
-        look: that has them.
-        attention: full name, such as `encoder.0.self_attention`.
-        head: number of the head.
-    """
+    """The scores of a head; their parts are attributes: content_position …, or content and bias."""
 
     look: RecordedRun = field(repr=False)
     attention: str

@@ -32,10 +32,8 @@ class ShiftError(NamedTuple):
     """How exactly M_k shifts encodings by k positions.
 
     Attributes:
-        k: positions.
         error: largest |M_k PE(pos) − PE(pos + k)| in float64.
         float32_error: the same for the float32 encodings that the model adds.
-        determinant: of M_k.
     """
 
     k: int

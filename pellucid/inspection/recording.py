@@ -50,7 +50,6 @@ class InspectedModel:
     """A model and the tokenizers that give its ids a meaning.
 
     Attributes:
-        model: in evaluation mode.
         source_tokenizer: of what an encoder reads; None for a language model.
         target_tokenizer: of what the decoder reads and writes.
         alignment_heads: (layer, head) of the cross-attention heads that were trained as alignments.
@@ -92,12 +91,10 @@ class TokenizedText(NamedTuple):
     """A text as the ids that a model reads.
 
     Attributes:
-        text: as it was given.
         source: ids for the encoder, the end token last; empty for a language model.
         target: ids for the decoder, the start token first.
         next_tokens: the id after each of `target`, which the model predicts there; one shorter than `target` if nothing
             is known to follow the last.
-        target_text: the target as text.
         notes: what to know about how the text was read.
     """
 
@@ -114,8 +111,6 @@ class RecordedRun:
     """The tokens and the arrays of one run over one text.
 
     Attributes:
-        inspected: the model.
-        encoded: the text and its ids.
         source: tokens that the encoder read; empty for a language model.
         target: tokens that the decoder read, ⟨start⟩ first.
         next_tokens: the token after each of `target`, which the model predicts there.

@@ -32,7 +32,6 @@ class ResidualDecomposition(NamedTuple):
     """A residual stream as a sum.
 
     Attributes:
-        stack: encoder or decoder.
         parts: [part query d_model]; their sum is `stream`.
         stream: as recorded, [query d_model].
     """

@@ -35,7 +35,6 @@ class ScoreDecomposition(NamedTuple):
 
     Attributes:
         parts: by name, each [heads query key]; nats. Their sum is the score.
-        scores: as recorded.
         note: how the scores were split, for a caption.
     """
 

@@ -74,8 +74,6 @@ class CacheEntry(NamedTuple):
     """The cached keys and values of one attention.
 
     Attributes:
-        name: full name of the attention.
-        tokens: number of cached tokens.
         key, value: [kv_heads tokens d_head].
         used: bytes of these keys and values.
         reserved: bytes allocated for them.

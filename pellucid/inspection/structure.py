@@ -20,7 +20,6 @@ class Stack(NamedTuple):
     """A stack of blocks around one residual stream.
 
     Attributes:
-        name: encoder or decoder.
         side: whose tokens it reads, source or target; the text of a language model is its target.
         embedding: of its tokens.
         position_encoding: what is added to the embeddings.

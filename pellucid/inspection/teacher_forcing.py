@@ -16,10 +16,8 @@ class ScoredToken(NamedTuple):
     """A token and its probability under the model.
 
     Attributes:
-        display: the token.
         log_prob: natural logarithm of its probability after the tokens before it.
         best: the most probable token at its position.
-        best_log_prob: natural logarithm of that token's probability.
     """
 
     display: str
@@ -34,7 +32,6 @@ class TeacherForcing(NamedTuple):
     Attributes:
         teacher_forced: the given translation, each token after the correct ones before it.
         free_running: the model's own greedy translation, each token after the model's own.
-        text: the model's own translation.
     """
 
     teacher_forced: list[ScoredToken]

@@ -13,7 +13,6 @@ class Token(NamedTuple):
 
     Attributes:
         position: from 0.
-        id: in the vocabulary.
         bytes: the UTF-8 that it adds to the text, possibly a part of a character; empty for a special token.
         display: readable form: `▁` for a space, `水⟨E6⟩` for the byte E6 of 水, `⟨end⟩` for a special token.
         offsets: the characters of the text that it covers, end excluded.

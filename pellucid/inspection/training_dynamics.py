@@ -28,10 +28,8 @@ class TrainingDynamics(NamedTuple):
     """The numbers of a text at every checkpoint.
 
     Attributes:
-        steps: of training.
         arrays: by full name, with an axis `step` before those of a look.
         log_prob: mean log-probability of the next tokens, [step]; nats.
-        last: the run with the last checkpoint.
     """
 
     steps: tuple[int, ...]

@@ -31,7 +31,6 @@ class Change(NamedTuple):
     """An edit of one tap.
 
     Attributes:
-        name: full name of the tap.
         edit: function of the tap's name and tensor that returns the replacement.
         while_writing: version used during generation, when a position may not exist yet; `edit` if None.
     """
@@ -52,12 +51,10 @@ class WhatIf:
     Token positions count from 0, or from the end if negative; target positions include ⟨start⟩, as in `look.target`.
 
     Attributes:
-        inspected: the model.
         encoded: text and target of the unedited run; the edited run has the same target.
         read_source: encodes a text, for `edit_source`; None for a language model.
         write: generates text greedily, with or without edits.
         source, target: ids that the edited run reads.
-        changes: edits of taps.
         descriptions: descriptions of all edits, for display.
     """
 

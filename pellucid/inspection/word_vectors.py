@@ -51,8 +51,6 @@ class WordLook:
     """The numbers of some words: `look["cosines"]`, `look.names`, as in a look at a model that reads texts.
 
     Attributes:
-        vectors: the word vectors.
-        text: the words.
         tokens: the words; their ids are their rows.
         arrays: by name. `input_vectors` [word d_model], their `lengths` [word] and `cosines` [word other]; if the
             vectors have output vectors, also `output_vectors` [word d_model], `scores` [centre context] (input ·

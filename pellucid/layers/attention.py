@@ -48,7 +48,6 @@ class HeadConfig(NamedTuple):
     Attributes:
         n_heads: number of query heads.
         n_kv_heads: number of key and value heads; divides n_heads.
-        d_head: width of a head.
         bias: whether the projections to queries, keys and values have biases.
         norm: d_head → a module that normalises each head's query, or key, before it is rotated.
     """

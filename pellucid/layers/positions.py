@@ -38,7 +38,6 @@ class PositionTable(NamedTuple):
         name: such as `rotary_angles`.
         axes: names of the axes, such as `position` and `pair`.
         unit: of the values, such as `radians`.
-        meaning: meaning of a value, in words.
         caption: a sentence about the scheme.
         values: float64.
     """

@@ -47,7 +47,6 @@ class Program(NamedTuple):
         logits: rows of the logits in the arena.
         cache_shape: blocks, 2, kv_heads, and length of a key; the room for tokens is not among them.
         table: computes what ops need by position, for this many positions, [positions …].
-        vocab_size: number of logits.
         context: maximum length of a text, tokens.
         tokens: how many are processed at once, at most.
     """

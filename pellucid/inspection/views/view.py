@@ -19,7 +19,6 @@ class ViewRequest(NamedTuple):
     """What a view is made of.
 
     Attributes:
-        look: at a text.
         layer: from 0; the last if None.
         head: from 0.
         model: that was looked at, for views of what it writes.
@@ -49,7 +48,6 @@ class View:
     Attributes:
         reading: how to read the chart.
         arrays: the numbers, the main ones first.
-        chart: draws the chart.
         table: the same as rows, if that says more.
         name: as it is requested.
         title: of the chart.
@@ -79,9 +77,7 @@ class ViewType(NamedTuple):
     """A view that can be requested.
 
     Attributes:
-        title: what it shows.
         taps: names or patterns of the taps it needs.
-        build: builds it.
         selectable: which of `layer` and `head` can be selected.
     """
 
