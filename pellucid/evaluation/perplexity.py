@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from pellucid.corpus.documents import Document
 from pellucid.errors import UserError
-from pellucid.generation.text_model import TextModel
+from pellucid.generation.text_model import TextModel, begin_ids
 from pellucid.generation.text_score import ScoringInput, TextScore, score_ids, score_tokens
 from pellucid.tokenizers import Tokenizer
 
@@ -125,7 +125,7 @@ def _read_passages(model: TextModel, documents: Iterable[Document], ends: bool) 
     for document in documents:
         if document.begins:
             given = tokenizer.encode(document.prompt) if document.prompt else []
-            before = [*model.begin_ids(always=not given), *given]
+            before = [*begin_ids(tokenizer, always=not given), *given]
         inside = bool(document.prompt) or not document.begins
         ids = tokenizer.encode_continuation(document.text) if inside else tokenizer.encode(document.text)
         if document.ends and ends and tokenizer.end_id is not None:

@@ -1,7 +1,7 @@
 """Beam search: find the most probable translations by keeping a few hypotheses per sentence."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import torch
@@ -178,8 +178,7 @@ def beam_search(
     limit = model.config.position_limit
     constraints = Constraints.of(source, special_tokens, config, prefixes or [()] * len(sources), limit)
     decoder = new_decoder(model, source, config.beam, alignment_heads)
-    beam = _Beam.start(source, special_tokens, config)
-    beam.observer = observer
+    beam = _Beam(source, special_tokens, config, observer)
     while len(beam.sentences):
         logits = decoder.logits(beam.history).float()
         normalisers = logits.logsumexp(-1, keepdim=True)
@@ -191,7 +190,6 @@ def beam_search(
     return beam.results
 
 
-@dataclass
 class _Beam:
     """The open hypotheses of all sentences that are not done, and those that have ended.
 
@@ -203,39 +201,24 @@ class _Beam:
         best_scores: scores of the best `n_best` ended hypotheses, −inf where there is none yet, [batch n_best].
         ended_counts: number of ended hypotheses, [batch].
         done: True for sentences whose search is over, [batch].
+        results: the best hypotheses of each sentence so far.
     """
 
-    config: GenerationConfig
-    special_tokens: SpecialTokens
-    sentences: Int[Tensor, " batch"]
-    source_lengths: list[int]
-    ids: Int[Tensor, "batch hypotheses step"]
-    token_log_probs: Float[Tensor, "batch hypotheses step"]
-    log_probs: Float[Tensor, "batch hypotheses"]
-    best_scores: Float[Tensor, "batch n_best"]
-    ended_counts: Int[Tensor, " batch"]
-    done: Bool[Tensor, " batch"]
-    results: list[list[Hypothesis]] = field(default_factory=list)
-    observer: Observer | None = None
-
-    @classmethod
-    def start(cls, source: Tensor, special_tokens: SpecialTokens, config: GenerationConfig) -> "_Beam":
+    def __init__(
+        self, source: Tensor, special_tokens: SpecialTokens, config: GenerationConfig, observer: Observer | None
+    ) -> None:
         batch, device = len(source), source.device
-        log_probs = torch.full((batch, config.beam), -torch.inf, device=device)
-        log_probs[:, 0] = 0.0  # one empty hypothesis per sentence
-        return cls(
-            config,
-            special_tokens,
-            torch.arange(batch, device=device),
-            (source != special_tokens.pad_id).sum(1).tolist(),
-            torch.empty(batch, config.beam, 0, dtype=torch.int64, device=device),
-            torch.empty(batch, config.beam, 0, device=device),
-            log_probs,
-            torch.full((batch, config.n_best), -torch.inf, device=device),
-            torch.zeros(batch, dtype=torch.int64, device=device),
-            torch.zeros(batch, dtype=torch.bool, device=device),
-            [[] for _ in range(batch)],
-        )
+        self.config, self.special_tokens, self.observer = config, special_tokens, observer
+        self.source_lengths: list[int] = (source != special_tokens.pad_id).sum(1).tolist()
+        self.sentences = torch.arange(batch, device=device)
+        self.ids = torch.empty(batch, config.beam, 0, dtype=torch.int64, device=device)
+        self.token_log_probs = torch.empty(batch, config.beam, 0, device=device)
+        self.log_probs = torch.full((batch, config.beam), -torch.inf, device=device)
+        self.log_probs[:, 0] = 0.0  # one empty hypothesis per sentence
+        self.best_scores = torch.full((batch, config.n_best), -torch.inf, device=device)
+        self.ended_counts = torch.zeros(batch, dtype=torch.int64, device=device)
+        self.done = torch.zeros(batch, dtype=torch.bool, device=device)
+        self.results: list[list[Hypothesis]] = [[] for _ in range(batch)]
 
     @property
     def history(self) -> Int[Tensor, "batch hypotheses step"]:

@@ -55,7 +55,7 @@ def check_numbers(source: str, target: str) -> GenerationWarning | None:
     if not lost and not new:
         return None
     differences = [
-        f"{', '.join(map(_plain, side))} only in the {name}"
+        f"{', '.join(f'{value:f}' for value in side)} only in the {name}"
         for side, name in ((lost, "source"), (new, "translation"))
         if side
     ]
@@ -117,10 +117,6 @@ def _without_written_out(numbers: Counter[Decimal], other: str) -> Counter[Decim
     if not _WRITTEN.search(other):
         return numbers
     return Counter({value: count for value, count in numbers.items() if value > _MAY_BE_WRITTEN})
-
-
-def _plain(value: Decimal) -> str:
-    return f"{value:f}"
 
 
 def _repeats(ids: Sequence[int], n: int) -> int:

@@ -143,7 +143,7 @@ def _halves(text: str, too_long: Callable[[str], bool], whole: Sequence[Span]) -
 
 
 def _cut(text: str, places: Iterable[int], whole: Iterable[Span]) -> list[str]:
-    placeholder_spans = list(whole)
-    kept = [place for place in places if 0 < place < len(text) and not any(a < place < b for a, b in placeholder_spans)]
+    whole = list(whole)
+    kept = [place for place in places if 0 < place < len(text) and not any(a < place < b for a, b in whole)]
     edges = [0, *kept, len(text)]
     return [text[a:b] for a, b in pairwise(edges) if a < b] or [text]

@@ -1,5 +1,6 @@
 """Words in context: occurrences with their states, neighbours of a state, and senses that separate layer by layer."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -158,8 +159,4 @@ def _unit(x: Array) -> Array:
 def _starts(text: str, word: str) -> list[int]:
     if not word:
         raise UserError("there is no word to look for", where="word", hint="Pass a word.")
-    starts, at = [], text.find(word)
-    while at >= 0:
-        starts.append(at)
-        at = text.find(word, at + len(word))
-    return starts
+    return [found.start() for found in re.finditer(re.escape(word), text)]

@@ -109,13 +109,13 @@ def what_if_translator(model: TranslationModel, text: str, *, target: str | None
     """
     encoded = encode_translation(model, text, target)
     write = partial(write_translation, model)
-    return WhatIf(inspect_network(model), encoded, partial(encode_source, model), write, encoded.source, encoded.target)
+    return WhatIf(inspect_network(model), encoded, partial(encode_source, model), write, encoded)
 
 
 def what_if_language_model(model: TextModel, text: str) -> WhatIf:
     """Prepare a run that can be edited: `what_if(...).mask_token(3).ablate_head(…, 2).run()`."""
     encoded = encode_text(model, text)
-    return WhatIf(inspect_network(model), encoded, None, partial(write_continuation, model), (), encoded.target)
+    return WhatIf(inspect_network(model), encoded, None, partial(write_continuation, model), encoded)
 
 
 def _look_at(

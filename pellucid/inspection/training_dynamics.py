@@ -65,7 +65,8 @@ def look_across_checkpoints(
             where=str(Path(folder) / "checkpoints"),
             hint="Train with a larger training.keep_checkpoints: a run keeps only its last ones.",
         )
-    model = _load(folder)
+    kind = TranslationModel if read_config(folder)["kind"] == "translator" else TextModel
+    model = kind.load(folder, device="cpu", precision="float32")
     select_taps(model.model, what)
     if isinstance(model, TranslationModel):
         encoded = encode_translation(model, text, target)
@@ -90,11 +91,6 @@ def look_across_checkpoints(
     return TrainingDynamics(
         steps, stacked, LabelledArray("log_prob", numpy.array(means), (axis,), "nats", meaning), runs[-1]
     )
-
-
-def _load(folder: str | Path) -> TranslationModel | TextModel:
-    kind = TranslationModel if read_config(folder)["kind"] == "translator" else TextModel
-    return kind.load(folder, device="cpu", precision="float32")
 
 
 def _set_weights(model: nn.Module, path: Path, averaged: bool) -> None:

@@ -54,7 +54,7 @@ class WhatIf:
         encoded: text and target of the unedited run; the edited run has the same target.
         read_source: encodes a text, for `edit_source`; None for a language model.
         write: generates text greedily, with or without edits.
-        source, target: ids that the edited run reads.
+        edited: the same with the ids that the edited run reads.
         descriptions: descriptions of all edits, for display.
     """
 
@@ -62,8 +62,7 @@ class WhatIf:
     encoded: TokenizedText
     read_source: Callable[[str], SourceText] | None
     write: Write
-    source: tuple[int, ...]
-    target: tuple[int, ...]
+    edited: TokenizedText
     changes: tuple[Change, ...] = ()
     descriptions: tuple[str, ...] = ()
 
@@ -110,7 +109,7 @@ class WhatIf:
         ids = list(self._ids(side))
         before = self._display(side, position)
         ids[position] = self._find_id(token, side)
-        new = replace(self, source=tuple(ids)) if side == "source" else replace(self, target=tuple(ids))
+        new = replace(self, edited=self.edited._replace(**{side: tuple(ids)}))
         return new._with([], f"replace {side} token {position} {before} by {new._display(side, position)}")
 
     def edit_source(self, text: str) -> "WhatIf":
@@ -119,7 +118,8 @@ class WhatIf:
             raise UserError(
                 "a language model has no source", where="edit_source", hint="Call look on the other text instead."
             )
-        return replace(self, source=tuple(self.read_source(text).ids))._with([], f"read {text!r}")
+        edited = self.edited._replace(source=tuple(self.read_source(text).ids))
+        return replace(self, edited=edited)._with([], f"read {text!r}")
 
     def ablate_head(self, attention: str, head: int) -> "WhatIf":
         """Set the output of an attention head to zero."""
@@ -238,8 +238,9 @@ class WhatIf:
             Change(stack.position_tap, lambda _, x: torch.zeros_like(x)) for stack in stacks(self.inspected.model)
         ]
         for site in attentions(self.inspected.model):
-            changes += [Change(f"{site.name}.{quantity}", _rotated_back(site)) for quantity in ("query", "key")]
-            changes.append(Change(f"{site.name}.scores", _without_bias(site)))
+            rotate_back = partial(_rotate_back, site)
+            changes += [Change(f"{site.name}.{quantity}", rotate_back) for quantity in ("query", "key")]
+            changes.append(Change(f"{site.name}.scores", partial(_subtract_bias, site)))
         return self._with(changes, WITHOUT_POSITIONS)
 
     def run(self, what: Sequence[str] | None = None, *, write: bool = True) -> Effect:
@@ -252,13 +253,12 @@ class WhatIf:
         names = None if what is None else [*what, "logits"]
         edits = _compose((change.name, change.edit) for change in self.changes)
         before = record_run(Look, self.inspected, self.encoded, names)
-        edited_text = self.encoded._replace(source=self.source, target=self.target)
-        after = record_run(Look, self.inspected, edited_text, names, edits, self.descriptions)
+        after = record_run(Look, self.inspected, self.edited, names, edits, self.descriptions)
         if not write:
             return Effect(before, after, None, None)
         edits = _compose((change.name, change.while_writing or change.edit) for change in self.changes)
         text_before = self.write(self.encoded.source or self.encoded.target, {})
-        return Effect(before, after, text_before, self.write(self.source or self.target, edits))
+        return Effect(before, after, text_before, self.write(self.edited.source or self.edited.target, edits))
 
     def _with(self, changes: Sequence[Change], description: str) -> "WhatIf":
         return replace(self, changes=(*self.changes, *changes), descriptions=(*self.descriptions, description))
@@ -290,10 +290,10 @@ class WhatIf:
 
     def _resolve(self, position: int, side: str) -> tuple[str, int]:
         """Return the side of a token, and its position as a non-negative index."""
-        side = side or ("source" if self.source else "target")
-        if side not in ("source", "target") or (side == "source" and not self.source):
-            sides = "source or target" if self.source else "target"
-            raise UserError(f"unknown side {side}", where="side", hint=f"Pass {sides}.")
+        sides = ("source", "target") if self.edited.source else ("target",)
+        side = side or sides[0]
+        if side not in sides:
+            raise UserError(f"unknown side {side}", where="side", hint=f"Pass {' or '.join(sides)}.")
         count = len(self._ids(side))
         if not -count <= position < count:
             raise UserError(
@@ -304,7 +304,7 @@ class WhatIf:
         return side, position % count
 
     def _ids(self, side: str) -> tuple[int, ...]:
-        return self.source if side == "source" else self.target
+        return self.edited.source if side == "source" else self.edited.target
 
     def _display(self, side: str, position: int) -> str:
         return tokens_of(self.inspected.tokenizer(side), self._ids(side))[position].display
@@ -373,19 +373,12 @@ def _at_position(position: int | None) -> str:
     return "" if position is None else f" at position {position}"
 
 
-def _rotated_back(site: AttentionSite) -> Edit:
+def _rotate_back(site: AttentionSite, _: str, x: Tensor) -> Tensor:
     """Counter-rotate, to cancel the rotary embedding applied afterwards."""
-
-    def rotate_back(_: str, x: Tensor) -> Tensor:
-        return site.module.positions.unrotate(x, torch.arange(x.shape[2], device=x.device))
-
-    return rotate_back
+    return site.module.positions.unrotate(x, torch.arange(x.shape[2], device=x.device))
 
 
-def _without_bias(site: AttentionSite) -> Edit:
-    def subtract_bias(_: str, scores: Tensor) -> Tensor:
-        queries, keys = (torch.arange(size, device=scores.device) for size in scores.shape[-2:])
-        bias = site.module.positions.score_bias(queries, keys)
-        return scores if bias is None else scores - bias
-
-    return subtract_bias
+def _subtract_bias(site: AttentionSite, _: str, scores: Tensor) -> Tensor:
+    queries, keys = (torch.arange(size, device=scores.device) for size in scores.shape[-2:])
+    bias = site.module.positions.score_bias(queries, keys)
+    return scores if bias is None else scores - bias

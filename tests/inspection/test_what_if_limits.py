@@ -44,7 +44,7 @@ def test_a_place_that_a_later_edit_took_away_is_said(translator: Translator, ver
 def test_a_position_from_the_end_is_that_token_while_the_model_writes_on() -> None:
     model = small_language_model()
     run = model.what_if("The cat ate")
-    last = len(run.target) - 1
+    last = len(run.encoded.target) - 1
     from_end, from_start = (run.zero("decoder.0.residual.output", place).run() for place in (-1, last))
     assert from_end.text_after == from_start.text_after
     assert from_end.after.edits == from_start.after.edits
@@ -56,7 +56,7 @@ def test_numbers_of_a_text_are_carried_over_while_the_model_writes_on(name: str,
     model = small_language_model()
     other = model.look("ate cat The")
     run = model.what_if("The cat ate")
-    assert (len(other.target), other.encoded.target != run.target) == (len(run.target), True)
+    assert (len(other.target), other.encoded.target != run.encoded.target) == (len(run.encoded.target), True)
     effect = run.patch(name, other, place).run()
     assert effect.text_after is not None
     chosen: Any = slice(None) if place is None else place

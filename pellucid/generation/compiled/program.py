@@ -162,8 +162,9 @@ class _Writer:
         self.multiply(self.packed(weight), bias, x, None, rows)
         key, value = rows.place + heads * self.head, rows.place + (heads + kv_heads) * self.head
         if isinstance(attention.query_norm, RMSNorm) and isinstance(attention.key_norm, RMSNorm):
-            self.head_norm(attention.query_norm, heads, rows)
-            self.head_norm(attention.key_norm, kv_heads, ArenaRows(key, rows.length))
+            keys = ArenaRows(key, rows.length)
+            self.norm(attention.query_norm, rows, rows, heads)
+            self.norm(attention.key_norm, keys, keys, kv_heads)
         slopes = self.zeros
         scheme = self.model.config.positions
         match scheme:
@@ -194,25 +195,21 @@ class _Writer:
         else:
             assert isinstance(part, FeedForward)
             self.multiply(self.packed(part.up_projection.weight), _bias(part.up_projection), x, None, self.hidden)
-            self.add((kernel.ACTIVATE, *self.hidden, chunks, _activation(part.activation)))
+            how = _ACTIVATIONS[type(part.activation), getattr(part.activation, "approximate", "none")]
+            self.add((kernel.ACTIVATE, *self.hidden, chunks, how))
         down_projection = part.down_projection
         self.multiply(
             self.packed(down_projection.weight), _bias(down_projection), self.hidden, self.stream, self.stream
         )
 
-    def norm(self, norm: object, x: ArenaRows, out: ArenaRows) -> None:
-        width = self.model.config.d_model
+    def norm(self, norm: object, x: ArenaRows, out: ArenaRows, heads: int = 1) -> None:
+        """Emit the norm of each token's row, or of the part of each head in it."""
+        assert isinstance(norm, RMSNorm | nn.LayerNorm)
+        weight, shape = self.learn_vector(norm.weight), (*x, heads, self.head, len(norm.weight))
         if isinstance(norm, RMSNorm):
-            weight = self.learn_vector(norm.weight)
-            self.add((kernel.RMS_NORM, *x, 1, 0, width, weight, self.zeros, *out), norm.epsilon)
+            self.add((kernel.RMS_NORM, *shape, weight, self.zeros, *out), norm.epsilon)
         else:
-            assert isinstance(norm, nn.LayerNorm)
-            weight, bias = self.learn_vector(norm.weight), self.learn_vector(norm.bias)
-            self.add((kernel.LAYER_NORM, *x, 1, 0, width, weight, bias, *out), norm.eps)
-
-    def head_norm(self, norm: RMSNorm, heads: int, x: ArenaRows) -> None:
-        weight, width = self.learn_vector(norm.weight), len(norm.weight)
-        self.add((kernel.RMS_NORM, *x, heads, self.head, width, weight, self.zeros, *x), norm.epsilon)
+            self.add((kernel.LAYER_NORM, *shape, weight, self.learn_vector(norm.bias), *out), norm.eps)
 
     def multiply(
         self,
@@ -270,10 +267,6 @@ def _bias(linear: nn.Linear) -> Tensor:
     return bias
 
 
-def _activation(activation: nn.Module) -> int:
-    return _ACTIVATIONS[type(activation), getattr(activation, "approximate", "none")]
-
-
 def _position_table(model: DecoderOnly) -> Callable[[int], NDArray[numpy.float32]]:
     """Choose what computes the numbers that ops need by position: cosines and sines, or encodings."""
 
@@ -281,7 +274,9 @@ def _position_table(model: DecoderOnly) -> Callable[[int], NDArray[numpy.float32
         scheme = model.config.positions
         match scheme:
             case "rope":
-                angles = torch.arange(count)[:, None].double() * _rotary(model).frequencies
+                positions = next(model.blocks()).self_attention.positions
+                assert isinstance(positions, Rotary)
+                angles = torch.arange(count)[:, None].double() * positions.frequencies
                 values = torch.cat((angles.cos(), angles.sin()), dim=1)
             case "sinusoidal":
                 values = sinusoids(torch.arange(count), model.config.d_model)
@@ -295,9 +290,3 @@ def _position_table(model: DecoderOnly) -> Callable[[int], NDArray[numpy.float32
         return values.float().contiguous().numpy()
 
     return table
-
-
-def _rotary(model: DecoderOnly) -> Rotary:
-    positions = next(model.blocks()).self_attention.positions
-    assert isinstance(positions, Rotary)
-    return positions
