@@ -114,8 +114,6 @@ class LanguageModel(TextModel):
         the context are read through overlapping windows, see `score_tokens`; nothing is cut.
 
         Args:
-            text: what is scored.
-            given: what precedes it, and is not scored.
             stride: of the windows, tokens; half the context by default.
 
         Raises:

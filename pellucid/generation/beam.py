@@ -162,7 +162,6 @@ def beam_search(
     length; open hypotheses are then used only if too few have ended. A beam of 1 is greedy search.
 
     Args:
-        model: in evaluation mode.
         sources: ids of each sentence, ending in the end token; none empty.
         special_tokens: placeholders are generated at most as often as they occur in the source.
         config: its `batch_tokens` is not used: all sentences are translated at once.
@@ -239,7 +238,6 @@ class _Beam:
             logits: logits of the next token, −inf for forbidden ones; those of the end token are overwritten.
             normalisers: logsumexp of the logits before anything was forbidden.
             longest: maximum length of each translation in tokens, without the end token.
-            coverage: coverage of the hypotheses before the step.
         """
         beam, step = self.config.beam, self.ids.shape[-1]
         ends = self.log_probs + logits[:, :, self.special_tokens.end_id] - normalisers[:, :, 0]

@@ -40,8 +40,7 @@ def split_sentences(text: str, whole: Iterable[Span] = ()) -> list[str]:
     """Split a text after its sentences; joined, the parts give the text. Spaces stay with what they follow.
 
     A full stop ends a sentence only before a space, and not after an initial, a known abbreviation, or before a
-    small letter.
-    `whole` has the start and end of spans that are not split.
+    small letter. `whole` has the start and end of spans that are not split.
     """
     places = [match.end() for match in _ENDS.finditer(text) if not _continues(text, match)]
     return _cut(text, places, whole)

@@ -84,7 +84,6 @@ def score_tokens(
     context − stride tokens.
 
     Args:
-        model: in evaluation mode.
         stride: from 1 (each token is predicted from as much as the model can read; slow) to the context without the
             sink tokens (fast; the first token of a window is predicted from almost nothing).
     """

@@ -54,7 +54,6 @@ class TextSplitter:
 
     Args:
         longest: lines of more tokens are split at sentence ends, and further if need be.
-        protecting: whether placeholders are kept byte for byte.
         placeholder_ids: how many different placeholders the model can copy; 0 if it was not trained to.
     """
 

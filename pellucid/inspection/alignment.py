@@ -97,8 +97,7 @@ def head_errors(model: TranslationModel, pairs: Sequence[AlignedPair]) -> HeadEr
     """Measure every cross-attention head against known alignments, with teacher forcing.
 
     A head links each target token to the source token with the highest weight, the end token excepted; links of tokens
-    become links of the words they belong to.
-    A few hundred pairs make the figures stable.
+    become links of the words they belong to. A few hundred pairs make the figures stable.
 
     Raises:
         UserError: if there are no pairs, or a word is not in its sentence.

@@ -73,8 +73,7 @@ def score_products(look: RecordedRun, attention: str, query: int, key: int) -> L
 def weighted_values(look: RecordedRun, attention: str, query: int) -> LabelledArray:
     """Compute what each key contributes to a query's head output, weight · value, [heads key d_head].
 
-    The sum over the keys is `head_output`.
-    The look needs `weights` and `value` of this attention.
+    The sum over the keys is `head_output`. The look needs `weights` and `value` of this attention.
     """
     weights, value = look.tensor(f"{attention}.weights"), look.tensor(f"{attention}.value")
     token = _token_at(look, attention, "query", query)

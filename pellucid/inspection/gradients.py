@@ -72,8 +72,7 @@ def saturation(look: RecordedRun) -> LabelledArray:
 
     `greatest` is the largest weight of a row; `slope` is the mean of Σ w (1 − w), the trace of the softmax's Jacobian,
     near 0 where almost no gradient passes; `entropy` is in nats. Rows with a single unmasked key are left out: their
-    weight is 1 whatever the scores.
-    Attentions whose weights were not recorded are left out.
+    weight is 1 whatever the scores. Attentions whose weights were not recorded are left out.
     """
     names, rows = [], []
     for site in attentions(look.model):

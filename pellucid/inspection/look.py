@@ -90,8 +90,7 @@ class Look(RecordedRun):
 
         Args:
             view: a name in `inspection.views.catalogue.VIEWS`; unless given, where the decoder looked.
-            layer: from 0; the last unless given.
-            head: from 0; shown large among the others.
+            layer, head: from 0; the last layer unless given. The head is shown large among the others.
         """
         return build_view(ViewRequest(self, layer=layer, head=head), view).chart()
 

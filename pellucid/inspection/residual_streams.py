@@ -43,12 +43,7 @@ class TokenIdentity(NamedTuple):
 
 @torch.inference_mode()
 def token_identity(look: RecordedRun, stack: str = "") -> TokenIdentity:
-    """Compare each state with its token's embedding, layer by layer.
-
-    Args:
-        look: with the stack's residual stream.
-        stack: encoder or decoder; unless given, the encoder if there is one.
-    """
+    """Compare each state with its token's embedding, layer by layer."""
     states = residual_streams(look, stack)
     stack = stack or _first_stack(look)
     found = look.stack(stack)
@@ -71,10 +66,6 @@ def effective_rank(look: RecordedRun, stack: str = "") -> LabelledArray:
 
     exp(entropy of the singular values, divided by their sum): between 1 (all states on one line) and the number of
     tokens or dimensions.
-
-    Args:
-        look: with the stack's residual stream.
-        stack: encoder or decoder; unless given, the encoder if there is one.
 
     Source:
         Roy & Vetterli 2007.

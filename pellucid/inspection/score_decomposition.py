@@ -86,8 +86,7 @@ def explained_variance(parts: ScoreDecomposition, allowed: Array) -> LabelledArr
 
     cov(part, score) / var(score) over the unmasked pairs, each row centred at its mean: the softmax ignores what is
     equal along a row. A part that works against the others has a negative share. Zero where a head's scores do not
-    vary.
-    `allowed` is the mask, bool [query key].
+    vary. `allowed` is the mask, bool [query key].
     """
     counts = numpy.maximum(allowed.sum(-1, keepdims=True), 1)
 

@@ -206,7 +206,6 @@ class WhatIf:
         """Divide the scores of an attention by a temperature: above 1 flattens its weights, below 1 sharpens them.
 
         Args:
-            value: temperature, above 0.
             head: a single head; by default all.
         """
         if not value > 0:

@@ -78,7 +78,6 @@ def attend(
     Args:
         may_attend: True where a query may attend to a key.
         bias: added to the scores (ALiBi).
-        dropout: probability of dropping a weight.
 
     Taps: `ATTEND_TAPS`.
 
@@ -164,12 +163,7 @@ class Attention(nn.Module):
         positions: Int[Tensor, "*batch query"],
         tap: Tap = keep,
     ) -> Float[Tensor, "batch query d_model"]:
-        """Compute the output that is added to the residual stream of the queries.
-
-        Args:
-            may_attend: True where a query may attend to a key.
-            positions: positions of the queries.
-        """
+        """Compute the output that is added to the residual stream of the queries."""
         query = tap("query", self.query_norm(self._split(self.query(states), self.n_heads)))
         query, key, value = self.positions.rotate(query, positions), key_value.key, key_value.value
         bias = self.positions.score_bias(positions, key_value.positions)

@@ -71,7 +71,6 @@ class BeamCache:
     Args:
         source: per block, keys and values of the encoder's states, [batch kv_heads source d_head].
         may_attend_source: True where a source token may be attended to, [batch 1 1 source].
-        hypotheses: number of hypotheses of each sentence.
 
     Attributes:
         step: number of stored steps.
@@ -146,7 +145,6 @@ class SequenceCache:
     """Keys and values of all tokens so far, for each block.
 
     Args:
-        n_layers: blocks of the model.
         room: initial capacity in tokens per sequence; it grows as needed.
         padding: number of padding tokens at the start of each row, [batch]; None if no row is padded.
 

@@ -41,7 +41,6 @@ class SelectiveTap:
 
     Args:
         names: full names, such as `decoder.0.cross_attention.weights`.
-        tap: called for these names only.
     """
 
     def __init__(self, names: Iterable[str], tap: Tap) -> None:

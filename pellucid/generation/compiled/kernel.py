@@ -298,13 +298,11 @@ def run(
     Args:
         ops: opcode and operands, int64 [ops operands].
         scalars: a parameter of each op, float32 [ops]: an epsilon, a factor.
-        arena: float32.
         cache: keys and values, float32 [texts blocks 2 kv_heads room length].
         scores: float32 [threads room], to work with.
         table: by position, float32 [room …]: cosines and sines, or encodings.
         tokens: of each its id, its text, and its position there, int64 [tokens 3]; those of a text in order.
         wanted: how many of the last tokens get logits.
-        barrier: of the threads.
     """
     count = len(tokens)
     for number in range(len(ops)):

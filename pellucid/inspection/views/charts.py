@@ -54,7 +54,6 @@ def heat_map(
 
     Args:
         array: [row column], or [matrix row column].
-        selected: which matrix is large at first.
         extra: more numbers of each cell by name, for the formula; broadcast to the array's shape.
         formula: Vega expression of a text for the tooltip; may use `datum.v` and the extra numbers.
     """
@@ -163,7 +162,6 @@ def token_grid(
 
     Args:
         tokens: of each row, in the shape of `values`.
-        values: [row column].
         is_log: whether the numbers are log-probabilities; the colour is then the probability.
         upwards: whether the first row is at the bottom, like the first layer of a model.
     """
