@@ -4,10 +4,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from pellucid.errors import UserError
-from pellucid.generation.conversation import Conversation, Message
 from pellucid.generation.generate import OnProgress, Prompt, generate_texts, stream_text
 from pellucid.generation.generated_text import Generation, TextStream
-from pellucid.generation.text_model import TextModel
+from pellucid.generation.text_model import Conversation, Message, TextModel
 from pellucid.generation.text_score import TextScore, score_text
 
 if TYPE_CHECKING:

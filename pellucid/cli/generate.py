@@ -109,7 +109,7 @@ def _prompt(prompts: tuple[str, ...], file: str | None) -> str:
 
 def _note_prompt_ending(model: "LanguageModel", prompt: str, file: str | None) -> None:
     """Point out what a shell easily drops: the line end or spaces that end all prompts the model was trained on."""
-    from pellucid.generation.conversation import PromptOnlyConversation
+    from pellucid.generation.text_model import PromptOnlyConversation
 
     ending = model.conversation.ending if isinstance(model.conversation, PromptOnlyConversation) else ""
     if ending and (file is not None or (prompt and not prompt.endswith(ending))):

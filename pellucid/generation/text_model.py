@@ -1,14 +1,13 @@
-"""A language model with everything it needs to write and to score text: its tokenizer, its settings, its decoder."""
+"""A language model with what it needs to write and score text: tokenizer, settings, decoder, conversation format."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from pellucid.errors import UsageError, UserError
 from pellucid.generation.continuation import ContextWindow, DecodingVocabulary
-from pellucid.generation.conversation import Conversation, PromptOnlyConversation
 from pellucid.generation.decoder import BatchDecoder, ModelDecoder
 from pellucid.generation.device import move_model
 from pellucid.generation.sampling_config import SamplingConfig
@@ -22,11 +21,58 @@ from pellucid.tokenizers.chat_template import load_chat_template
 if TYPE_CHECKING:
     from pellucid.generation.compiled.packing import Precision
 
-__all__ = ["TextModel", "begin_ids"]
+__all__ = ["Conversation", "Message", "PromptOnlyConversation", "TextModel", "begin_ids"]
 
 _PRECISIONS: "dict[str, Precision]" = {
     "auto": "float32", "float32": "float32", "bfloat16": "bfloat16", "int8": "int8",
 }  # fmt: skip
+
+
+Message = Mapping[str, str]
+"""A message: `role` (system, user, assistant) and `content`."""
+
+
+class Conversation(Protocol):
+    """Formats messages as the model was trained to read them, such as a `ChatTemplate`."""
+
+    def encode(self, messages: Sequence[Message]) -> list[int]:
+        """Encode a conversation up to where the next answer begins.
+
+        Raises:
+            UserError: for malformed messages, or messages that the model does not accept.
+        """
+
+
+class PromptOnlyConversation:
+    """The conversation of a model trained on prompts and completions: it sees only the last message.
+
+    Args:
+        prompt_ids: encodes a prompt.
+        ending: line ends or spaces that every prompt ended with in training; appended to the message.
+    """
+
+    def __init__(self, prompt_ids: Callable[[str], list[int]], ending: str = "") -> None:
+        self._prompt_ids = prompt_ids
+        self.ending = ending
+
+    def encode(self, messages: Sequence[Message]) -> list[int]:
+        """Encode the last message.
+
+        Raises:
+            UserError: if the last message is not the user's, or there is a system message.
+        """
+        roles = [message.get("role") for message in messages]
+        if not roles or roles[-1] != "user":
+            raise UserError(
+                "expected a user message at the end", where="messages", hint="End with a message of role user."
+            )
+        if "system" in roles:
+            raise UserError(
+                "the model was trained on single prompts and takes no system message",
+                where="messages",
+                hint="Leave the system message out, or put it into the prompt.",
+            )
+        return self._prompt_ids(messages[-1]["content"].removesuffix(self.ending) + self.ending)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,9 +20,9 @@ from torch import Tensor, nn
 
 from pellucid.errors import UserError
 from pellucid.inspection.attention import position_bias
-from pellucid.inspection.frozen_norm import freeze_norm
 from pellucid.inspection.labelled_array import Array, Axis, LabelledArray
 from pellucid.inspection.recording import WITHOUT_POSITIONS, RecordedRun
+from pellucid.inspection.residual_decomposition import freeze_norm
 from pellucid.inspection.structure import AttentionSite
 
 __all__ = ["FOUR_PARTS", "ScoreDecomposition", "decompose_scores", "explained_variance", "scores_by_offset"]

@@ -109,7 +109,8 @@ class WhatIf:
         ids = list(self._ids(side))
         before = self._display(side, position)
         ids[position] = self._find_id(token, side)
-        new = replace(self, edited=self.edited._replace(**{side: tuple(ids)}))
+        source, target = (ids, self.edited.target) if side == "source" else (self.edited.source, ids)
+        new = replace(self, edited=self.edited._replace(source=tuple(source), target=tuple(target)))
         return new._with([], f"replace {side} token {position} {before} by {new._display(side, position)}")
 
     def edit_source(self, text: str) -> "WhatIf":

@@ -1,6 +1,7 @@
 """Transformer blocks: sublayers with residual connections."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import TypeAlias
 
 import torch
@@ -120,10 +121,7 @@ class SelfAttentionBlock(nn.Module):
             may_attend: True where a token may attend to another.
             append: appends the new keys and values to a cache and returns all of them.
         """
-
-        def attend_self(normed: Tensor) -> Tensor:
-            return _attend_self(self.self_attention, normed, may_attend, positions, tap, append)
-
+        attend_self = partial(_attend_self, self.self_attention, may_attend, positions, tap, append)
         x = tap("residual.input", x)
         x = tap("residual.after_self_attention", self.self_attention_residual(x, attend_self))
         x = self.feed_forward_residual(x, lambda normed: self.feed_forward(normed, scoped(tap, "feed_forward")))
@@ -166,9 +164,7 @@ class DecoderBlock(nn.Module):
             may_attend_source: True where a source token may be attended to.
             append: appends the new keys and values to a cache and returns all of them.
         """
-
-        def attend_self(normed: Tensor) -> Tensor:
-            return _attend_self(self.self_attention, normed, may_attend, positions, tap, append)
+        attend_self = partial(_attend_self, self.self_attention, may_attend, positions, tap, append)
 
         def attend_source(normed: Tensor) -> Tensor:
             inner = scoped(tap, "cross_attention")
@@ -184,11 +180,11 @@ class DecoderBlock(nn.Module):
 
 def _attend_self(
     attention: Attention,
-    states: Float[Tensor, "batch seq d_model"],
     may_attend: Bool[Tensor, "#batch 1 #seq key"],
     positions: Int[Tensor, "*batch seq"],
     tap: Tap,
     append: Callable[[KeyValue], KeyValue],
+    states: Float[Tensor, "batch seq d_model"],
 ) -> Float[Tensor, "batch seq d_model"]:
     inner = scoped(tap, "self_attention")
     key_value = append(attention.key_value(states, positions, inner))
