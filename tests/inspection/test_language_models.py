@@ -83,7 +83,7 @@ def test_what_it_goes_on_with_is_looked_at_too() -> None:
 
 def test_a_future_token_never_changes_the_past(model: LanguageModel) -> None:
     plain = model.what_if(TEXT)
-    effect = plain.replace_token(-1, plain.target[0]).run()
+    effect = plain.replace_token(-1, plain.edited.target[0]).run()
     assert numpy.array_equal(effect.after.logits.values[:-1], effect.before.logits.values[:-1])
     assert effect["logits"].values[-1].any()
 

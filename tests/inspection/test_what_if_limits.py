@@ -31,7 +31,7 @@ def test_a_position_that_a_text_does_not_have_is_refused(translator: Translator)
 @pytest.mark.parametrize("verb", ["mask", "zero", "patch"])
 def test_a_place_that_a_later_edit_took_away_is_said(translator: Translator, verb: str) -> None:
     run = translator.what_if("Der Hund schläft.", target=TARGET)
-    place = len(run.source) - 1
+    place = len(run.edited.source) - 1
     changed = {
         "mask": lambda: run.mask_token(place),
         "zero": lambda: run.zero("encoder.output", place),
