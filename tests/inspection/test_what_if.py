@@ -64,7 +64,7 @@ def test_dropping_heads_is_keeping_the_others(translator: Translator) -> None:
 def test_a_whole_state_of_another_sentence_carries_its_output_over(translator: Translator) -> None:
     other = translator.look("12 Katzen! ab", target="The dog 12")
     plain = translator.what_if(TEXT, target="The dog 12")
-    assert len(other.edited.source) != len(plain.source)
+    assert len(other.source) != len(plain.edited.source)
     with pytest.raises(UserError, match="Pass position and from_position"):
         plain.patch("encoder.1.residual.output", other).run()
     same = translator.look("Der Hund schläft. 火", target=TARGET)
