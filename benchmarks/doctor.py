@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pellucid.corpus.config import DataConfig
-from pellucid.corpus.doctor import examine
+from pellucid.corpus.doctor.examination import examine
 from pellucid.randomness import generator
 
 SLOW = ("shift", "language", "near-duplicate")

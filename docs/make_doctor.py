@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from pellucid.corpus.config import DOCUMENT_CHECKS
 from pellucid.corpus.doctor.checks import CHECKS
-from pellucid.corpus.documents_config import DOCUMENT_CHECKS
 from pellucid.corpus.formats import PAIR_FORMATS, PLAIN_TEXT
 
 __all__ = ["FILES", "render"]

@@ -11,9 +11,8 @@ from pellucid.cli import console
 from pellucid.cli.config_flags import described_as_flags
 from pellucid.cli.flags import DEFAULT_FLAGS, Flags
 from pellucid.cli.pairs import PAIR_FILES_HELP
-from pellucid.corpus.config import DataConfig
+from pellucid.corpus.config import DataConfig, DocumentsConfig
 from pellucid.corpus.doctor.checks import CHECKS
-from pellucid.corpus.documents_config import DocumentsConfig
 from pellucid.errors import UsageError
 from pellucid.plurals import pluralize
 

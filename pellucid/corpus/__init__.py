@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING
 from pellucid.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from pellucid.corpus.config import DataConfig
+    from pellucid.corpus.config import DataConfig, DocumentsConfig
     from pellucid.corpus.doctor.document_examination import DocumentExamination, examine_documents
     from pellucid.corpus.doctor.examination import Examination, examine
     from pellucid.corpus.documents import Document
-    from pellucid.corpus.documents_config import DocumentsConfig
     from pellucid.corpus.pairs import Location, SentencePair
     from pellucid.corpus.reading import read_pairs
     from pellucid.corpus.splitting import HeldOut, hold_out
@@ -34,7 +33,7 @@ __getattr__, __dir__ = lazy_names(
     {
         "DataConfig": "config",
         "Document": "documents",
-        "DocumentsConfig": "documents_config",
+        "DocumentsConfig": "config",
         "Examination": "doctor.examination",
         "HeldOut": "splitting",
         "Location": "pairs",

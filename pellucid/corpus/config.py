@@ -1,20 +1,43 @@
-"""Settings for checking sentence pairs before training."""
+"""Settings for checking sentence pairs, and for splitting and checking documents, before training."""
 
-from collections.abc import Collection, Iterable, Mapping
-from typing import Self
+from collections.abc import Collection, Iterable
+from typing import ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from pellucid.corpus.doctor.checks import CHECKS, UNUSABLE, Level
 from pellucid.errors import did_you_mean
 
-__all__ = ["CheckOptions", "DataConfig", "split_check_names", "validate_check_names"]
+__all__ = ["DOCUMENT_CHECKS", "Boundary", "CheckOptions", "DataConfig", "DocumentsConfig"]
 
-_NOT_A_PAIR = UNUSABLE | {"blank", "unpaired"}
+Boundary = Literal["blank-line", "line", "file"]
+
+
+DOCUMENT_CHECKS = (
+    "encoding",
+    "json",
+    "empty",
+    "blank",
+    "duplicate",
+    "leak",
+    "bom",
+    "line-separator",
+    "control-character",
+    "mojibake",
+)
+"""The checks of the doctor's table that apply to documents."""
 
 
 class CheckOptions(BaseModel):
-    """The user's choices about checks, which override the table."""
+    """The user's choices about checks, which override the table.
+
+    Attributes:
+        known: the names of all checks.
+        unusable: checks whose lines cannot be used, so that they can only be dropped.
+    """
+
+    known: ClassVar[Collection[str]] = CHECKS
+    unusable: ClassVar[Collection[str]] = UNUSABLE
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -27,7 +50,25 @@ class CheckOptions(BaseModel):
     @field_validator("drop", "keep", "skip", mode="before")
     @classmethod
     def _split_names(cls, value: object) -> object:
-        return split_check_names(value)
+        """Split `copy,number` into two names, alone or in a list; other values are left to pydantic to reject."""
+        if isinstance(value, str):
+            value = [value]
+        if not isinstance(value, Iterable):
+            return value
+        return tuple(name for part in value for name in (part.split(",") if isinstance(part, str) else (part,)) if name)
+
+    @model_validator(mode="after")
+    def _validate_names(self) -> Self:
+        """Reject names that are not checks, and choices that are impossible."""
+        for field in ("drop", "keep", "skip"):
+            for name in getattr(self, field):
+                if name not in self.known:
+                    raise ValueError(f"no check is called {name!r}. {did_you_mean(name, sorted(self.known))}")
+                if field != "drop" and name in self.unusable:
+                    raise ValueError(f"{name} cannot be among those to {field}: such lines cannot be used for training")
+        for name in set(self.drop) & set(self.keep):
+            raise ValueError(f"{name} is among both the checks to drop and those to keep")
+        return self
 
     def level(self, check: str) -> Level:
         """The level of a check: the user's choice, else the table's."""
@@ -41,6 +82,8 @@ class CheckOptions(BaseModel):
 class DataConfig(CheckOptions):
     """Limits and levels of the doctor's checks (`data.*` in a recipe)."""
 
+    unusable: ClassVar[Collection[str]] = UNUSABLE | {"blank", "unpaired"}
+
     max_characters: int = Field(
         2000, gt=0, description="maximum length of a side, characters; about 500 tokens of English, 1,300 of Chinese"
     )
@@ -53,8 +96,7 @@ class DataConfig(CheckOptions):
     )
 
     @model_validator(mode="after")
-    def _validate(self) -> Self:
-        validate_check_names({"drop": self.drop, "keep": self.keep, "skip": self.skip}, CHECKS, _NOT_A_PAIR)
+    def _validate_lengths(self) -> Self:
         if self.min_characters > self.max_characters:
             raise ValueError(f"min_characters {self.min_characters} exceeds max_characters {self.max_characters}")
         return self
@@ -65,34 +107,17 @@ class DataConfig(CheckOptions):
         return self.model_copy(update={"drop": tuple(dict.fromkeys((*self.drop, *fixable)))})
 
 
-def split_check_names(value: object) -> object:
-    """Split `copy,number` into two names, alone or in a list; other values are left to pydantic to reject."""
-    if isinstance(value, str):
-        value = [value]
-    if not isinstance(value, Iterable):
-        return value
-    return tuple(name for part in value for name in (part.split(",") if isinstance(part, str) else (part,)) if name)
+class DocumentsConfig(CheckOptions):
+    """What a document is, whether documents see each other, and levels of checks (`data.*` of a language model)."""
 
+    known: ClassVar[Collection[str]] = DOCUMENT_CHECKS
 
-def validate_check_names(
-    chosen: Mapping[str, Iterable[str]], known: Iterable[str], unusable: Collection[str] = UNUSABLE
-) -> None:
-    """Reject names that are not checks, and choices that are impossible.
-
-    Args:
-        chosen: the names given for `drop`, `keep` and `skip`.
-        known: the names of all checks.
-        unusable: checks whose lines cannot be used, so that they can only be dropped.
-
-    Raises:
-        ValueError: for the first wrong name, with the closest known one.
-    """
-    names_of_checks = sorted(known)
-    for field, names in chosen.items():
-        for name in names:
-            if name not in names_of_checks:
-                raise ValueError(f"no check is called {name!r}. {did_you_mean(name, names_of_checks)}")
-            if field != "drop" and name in unusable:
-                raise ValueError(f"{name} cannot be among those to {field}: such lines cannot be used for training")
-    for name in set(chosen["drop"]) & set(chosen["keep"]):
-        raise ValueError(f"{name} is among both the checks to drop and those to keep")
+    documents: Literal["auto", "blank-line", "line", "file"] = Field(
+        "auto",
+        description="what ends a document: a blank line, a line end, or the end of the file. auto: a line end if there "
+        "are no blank lines; a blank line if the texts between them are long, at least 400 characters in the median; "
+        "otherwise the end of the file, as for a play, whose blank lines only separate speeches",
+    )
+    cross_documents: bool = Field(
+        False, description="let tokens attend to the preceding documents in the same context window"
+    )

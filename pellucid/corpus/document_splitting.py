@@ -4,12 +4,11 @@ Of many documents, those with the smallest hashes are held out. Of few documents
 a single book is validated on its last pages.
 """
 
-import heapq
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from pellucid.corpus.documents import Document, hash_document
-from pellucid.corpus.splitting import validation_size
+from pellucid.corpus.splitting import smallest_hashes, validation_size
 
 __all__ = ["HeldOutDocuments", "hold_out_documents"]
 
@@ -43,7 +42,9 @@ def hold_out_documents(documents: Stream, count: int) -> HeldOutDocuments:
         count: the number of documents.
     """
     if count >= _MANY:
-        held = _smallest(documents(), validation_size(count))
+        # A long document is hashed by its first part.
+        hashes = ((hash_document(document), None) for document in documents() if document.begins)
+        held = frozenset(smallest_hashes(hashes, validation_size(count)))
         return HeldOutDocuments(
             "held out by a hash of the text",
             lambda: (document for document, chosen in _marked(documents(), held) if chosen),
@@ -70,25 +71,6 @@ def _borders(documents: Iterator[Document]) -> list[int]:
         length if length < _LONG or is_whole else length - min(int(_LAST * length), _MAX_LAST)
         for length, is_whole in zip(lengths, whole, strict=True)
     ]
-
-
-def _smallest(documents: Iterator[Document], wanted: int) -> frozenset[int]:
-    """The smallest hashes of documents; a long one is hashed by its first part."""
-    heap: list[int] = []  # negated, so that the largest of the smallest is on top
-    kept: set[int] = set()
-    for document in documents:
-        if not document.begins:
-            continue
-        key = hash_document(document)
-        if key in kept or not wanted:
-            continue
-        if len(heap) < wanted:
-            heapq.heappush(heap, -key)
-            kept.add(key)
-        elif key < -heap[0]:
-            kept.remove(-heapq.heappushpop(heap, -key))
-            kept.add(key)
-    return frozenset(kept)
 
 
 def _marked(documents: Iterator[Document], held: frozenset[int]) -> Iterator[tuple[Document, bool]]:

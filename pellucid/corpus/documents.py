@@ -10,12 +10,11 @@ from statistics import median
 from typing import Literal, NamedTuple
 
 from pellucid.corpus.cleaning import clean_line
+from pellucid.corpus.config import Boundary
 from pellucid.corpus.doctor.checks import AUTO_FIXED
-from pellucid.corpus.documents_config import Boundary
 from pellucid.corpus.hashing import hash_text
 from pellucid.corpus.jsonl import JSONL_SUFFIXES, is_unicode, read_record
-from pellucid.corpus.pairs import Location
-from pellucid.corpus.raw_pairs import Issue, decode
+from pellucid.corpus.pairs import Issue, Location, decode
 from pellucid.corpus.text_files import format_suffix, read_lines
 from pellucid.errors import UserError
 
@@ -152,23 +151,25 @@ def read_valid_documents(
             yield raw.document
 
 
-class _Line(NamedTuple):
+class _DocumentLine(NamedTuple):
+    """A cleaned line of a text."""
+
     text: str
     location: Location
     issues: tuple[Issue, ...]
 
 
-def _cleaned_lines(file: str) -> Iterator[_Line]:
+def _cleaned_lines(file: str) -> Iterator[_DocumentLine]:
     for number, line in read_lines(file):
         location = Location(file, number)
         text, issues = decode(line, location)
         text, fixed = clean_line(text)
-        yield _Line(text, location, issues + tuple(Issue(check, location, message) for check, message in fixed))
+        yield _DocumentLine(text, location, issues + tuple(Issue(check, location, message) for check, message in fixed))
 
 
 def _of_lines(file: str, boundary: Boundary) -> Iterator[RawDocument]:
     """Yield the text between blank lines, or the whole file, in parts; blank lines around a document are dropped."""
-    held: list[_Line] = []
+    held: list[_DocumentLine] = []
     blank, length, begins = 0, 0, True
     for line in _cleaned_lines(file):
         if not line.text.strip():
@@ -181,7 +182,7 @@ def _of_lines(file: str, boundary: Boundary) -> Iterator[RawDocument]:
             yield _joined(held, begins, False)
             held, length, begins = [], 0, False
         if held or not begins:
-            held += [_Line("", line.location, ())] * blank
+            held += [_DocumentLine("", line.location, ())] * blank
         blank = 0
         held.append(line)
         length += len(line.text) + 1
@@ -189,7 +190,7 @@ def _of_lines(file: str, boundary: Boundary) -> Iterator[RawDocument]:
         yield _joined(held, begins, True)
 
 
-def _joined(lines: list[_Line], begins: bool, ends: bool) -> RawDocument:
+def _joined(lines: list[_DocumentLine], begins: bool, ends: bool) -> RawDocument:
     text = "\n".join(line.text for line in lines) + ("" if ends else "\n")
     issues = tuple(issue for line in lines for issue in line.issues)
     return RawDocument(Document(text, lines[0].location, "", begins, ends), issues)

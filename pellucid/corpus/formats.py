@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pellucid.corpus.jsonl import JSONL_SUFFIXES, jsonl_languages, read_jsonl
-from pellucid.corpus.raw_pairs import LanguagePair, RawPair
+from pellucid.corpus.pairs import LanguagePair, RawPair
 from pellucid.corpus.text_files import format_suffix
 from pellucid.corpus.tmx import read_tmx, tmx_languages
 from pellucid.corpus.tsv import read_tsv
@@ -51,8 +51,9 @@ PAIR_FORMATS = (
     PairFormat(
         "TMX",
         (".tmx",),
-        "A unit of a translation memory (TMX 1.4). Inline codes (`bpt`, `ept`, `ph`, `it`, `ut`, `sub`) are left out, "
-        "text in `hi` is kept. Files that declare entities are rejected; nothing is fetched.",
+        "A unit of a translation memory (TMX 1.4), in UTF-8 or the encoding that the file declares. Inline codes "
+        "(`bpt`, `ept`, `ph`, `it`, `ut`, `sub`) are left out, text in `hi` is kept. Files that declare entities are "
+        "rejected; nothing is fetched.",
         read_tmx,
         tmx_languages,
     ),

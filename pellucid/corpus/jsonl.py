@@ -5,8 +5,7 @@ import re
 from collections.abc import Iterator
 
 from pellucid.corpus.languages import choose_languages, find_language
-from pellucid.corpus.pairs import Location
-from pellucid.corpus.raw_pairs import Issue, LanguagePair, RawPair, decode
+from pellucid.corpus.pairs import Issue, LanguagePair, Location, RawPair, decode
 from pellucid.corpus.text_files import read_lines
 from pellucid.errors import UserError
 

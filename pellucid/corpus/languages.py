@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pellucid.corpus.raw_pairs import LanguagePair
+from pellucid.corpus.pairs import LanguagePair
 from pellucid.errors import UserError
 
 __all__ = ["choose_languages", "find_language", "first_subtag", "same_language"]

@@ -1,8 +1,8 @@
-"""Sentence pairs and their locations in the user's files."""
+"""Sentence pairs, their locations in the user's files, and the issues that their reader found."""
 
 from typing import NamedTuple
 
-__all__ = ["Location", "SentencePair"]
+__all__ = ["Issue", "LanguagePair", "Location", "RawPair", "SentencePair", "decode"]
 
 
 class Location(NamedTuple):
@@ -22,3 +22,53 @@ class SentencePair(NamedTuple):
     target: str
     source_location: Location
     target_location: Location
+
+
+class Issue(NamedTuple):
+    """Something that a reader found wrong.
+
+    Attributes:
+        check: the doctor's name for it, as in `pellucid doctor --list`.
+        location: file and line.
+        message: what is wrong there, without the location.
+    """
+
+    check: str
+    location: Location
+    message: str
+
+
+class RawPair(NamedTuple):
+    """Source and target as they are in the file; do not use the texts of a pair with issues.
+
+    Exception: the reader itself fixes the issues `bom` and `line-separator` and only reports them.
+    """
+
+    source: str
+    target: str
+    source_location: Location
+    target_location: Location
+    issues: tuple[Issue, ...] = ()
+
+
+class LanguagePair(NamedTuple):
+    """The language codes of both sides, None where unknown.
+
+    Attributes:
+        source: code of the source language, such as `zh` or `pt-BR`.
+        target: code of the target language.
+        requested: whether the user named them; otherwise they come from the files.
+    """
+
+    source: str | None = None
+    target: str | None = None
+    requested: bool = False
+
+
+def decode(line: bytes, location: Location) -> tuple[str, tuple[Issue, ...]]:
+    r"""Decode a line of UTF-8; if it is not UTF-8, wrong bytes are shown as `\xff` and an issue is added."""
+    try:
+        return line.decode("utf-8"), ()
+    except UnicodeDecodeError as error:
+        message = f"not UTF-8: byte {error.start + 1} of the line is 0x{line[error.start]:02x}"
+        return line.decode("utf-8", "backslashreplace"), (Issue("encoding", location, message),)

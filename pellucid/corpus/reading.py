@@ -6,14 +6,14 @@ time in the order given: source, target, source, target.
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
 from pellucid.corpus.doctor.checks import AUTO_FIXED
 from pellucid.corpus.formats import PAIR_FILES, PairFormat, format_of
-from pellucid.corpus.plain import read_aligned
-from pellucid.corpus.raw_pairs import LanguagePair, RawPair
-from pellucid.corpus.text_files import format_suffix
+from pellucid.corpus.pairs import Issue, LanguagePair, Location, RawPair, decode
+from pellucid.corpus.text_files import format_suffix, read_lines
 from pellucid.errors import UserError
 
 __all__ = ["SourceGroup", "find_languages", "group_sources", "read_group", "read_pairs", "read_valid_pairs"]
@@ -107,7 +107,7 @@ def read_group(group: SourceGroup, wanted: LanguagePair) -> Iterator[RawPair]:
         UserError: if they cannot be read or leave the languages open.
     """
     if group.format is None:
-        return read_aligned(*group.files)
+        return _read_aligned(*group.files)
     (file,) = group.files
     return group.format.read(file, group.format.find_languages(file, wanted))
 
@@ -139,3 +139,19 @@ def _reject_wrong_order(partners: Sequence[tuple[str, ...]]) -> None:
             where=alike[0],
             hint="Plain texts are paired in order: a.es a.en b.es b.en.",
         )
+
+
+def _read_aligned(source_file: str, target_file: str) -> Iterator[RawPair]:
+    """Yield a pair for each line; a line that the other file lacks is a pair with the issue `line-count`."""
+    end: tuple[int, bytes | None] = (0, None)
+    lines = zip_longest(read_lines(source_file), read_lines(target_file), fillvalue=end)
+    for number, ((_, source), (_, target)) in enumerate(lines, start=1):
+        source_location, target_location = Location(source_file, number), Location(target_file, number)
+        source_text, issues = decode(source, source_location) if source is not None else ("", ())
+        target_text, more = decode(target, target_location) if target is not None else ("", ())
+        issues += more
+        if source is None:
+            issues += (Issue("line-count", target_location, f"{source_file} has no such line"),)
+        if target is None:
+            issues += (Issue("line-count", source_location, f"{target_file} has no such line"),)
+        yield RawPair(source_text, target_text, source_location, target_location, issues)

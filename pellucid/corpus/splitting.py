@@ -6,13 +6,16 @@ that many pairs share ("Yes.") are therefore held out only if there are no other
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 from pellucid.corpus.hashing import hash_text
 from pellucid.corpus.pairs import SentencePair
 
-__all__ = ["HeldOut", "hold_out", "validation_size"]
+__all__ = ["HeldOut", "hold_out", "smallest_hashes", "validation_size"]
+
+T = TypeVar("T")
 
 _CANDIDATES = 3  # times as many candidates as pairs held out
 _SHARED_BY_FEW = 2  # training pairs that a held-out pair may cost
@@ -48,7 +51,8 @@ def hold_out(pairs: Callable[[], Iterator[SentencePair]], count: int) -> HeldOut
         count: the number of pairs.
     """
     wanted = validation_size(count)
-    candidates = _smallest(pairs(), _CANDIDATES * wanted)
+    hashes = ((hash_text(f"{pair.source}\t{pair.target}"), pair) for pair in pairs())
+    candidates = list(smallest_hashes(hashes, _CANDIDATES * wanted).values())
     sources = Counter({pair.source: 0 for pair in candidates})
     targets = Counter({pair.target: 0 for pair in candidates})
     for pair in pairs():
@@ -72,16 +76,15 @@ def hold_out(pairs: Callable[[], Iterator[SentencePair]], count: int) -> HeldOut
     return HeldOut(in_order, training, count - training - len(in_order), training_pairs)
 
 
-def _smallest(pairs: Iterator[SentencePair], wanted: int) -> list[SentencePair]:
-    """The pairs with the smallest hashes, each text once, in the order of the hashes."""
-    heap: list[tuple[int, int]] = []  # (-hash, number), so that the largest of the smallest hashes is on top
-    kept: dict[int, SentencePair] = {}  # by hash
-    for number, pair in enumerate(pairs):
-        key = hash_text(f"{pair.source}\t{pair.target}")
-        if wanted and key not in kept and (len(heap) < wanted or key < -heap[0][0]):
+def smallest_hashes(items: Iterable[tuple[int, T]], wanted: int) -> dict[int, T]:
+    """The items with the smallest hashes, by hash in increasing order; of equal hashes the first."""
+    heap: list[int] = []  # negated, so that the largest of the smallest is on top
+    kept: dict[int, T] = {}
+    for key, item in items:
+        if wanted and key not in kept and (len(heap) < wanted or key < -heap[0]):
             if len(heap) == wanted:
-                del kept[-heapq.heappushpop(heap, (-key, number))[0]]
+                del kept[-heapq.heappushpop(heap, -key)]
             else:
-                heapq.heappush(heap, (-key, number))
-            kept[key] = pair
-    return [kept[key] for key in sorted(kept)]
+                heapq.heappush(heap, -key)
+            kept[key] = item
+    return {key: kept[key] for key in sorted(kept)}

@@ -10,6 +10,7 @@ Source:
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from html.entities import name2codepoint
 from typing import NamedTuple
 from xml.sax import SAXParseException
@@ -20,8 +21,7 @@ from defusedxml import DefusedXmlException
 from defusedxml.expatreader import create_parser
 
 from pellucid.corpus.languages import choose_languages, find_language, first_subtag
-from pellucid.corpus.pairs import Location
-from pellucid.corpus.raw_pairs import Issue, LanguagePair, RawPair
+from pellucid.corpus.pairs import Issue, LanguagePair, Location, RawPair
 from pellucid.corpus.text_files import read_blocks
 from pellucid.errors import UserError
 
@@ -44,10 +44,7 @@ class _Unit(NamedTuple):
 
 
 class _BrokenXml(Exception):
-    def __init__(self, line: int, message: str) -> None:
-        super().__init__(message)
-        self.line = line
-        self.message = message
+    """Raised with a line and a message."""
 
 
 def tmx_languages(file: str, wanted: LanguagePair) -> LanguagePair:
@@ -93,8 +90,9 @@ def read_tmx(file: str, languages: LanguagePair | None) -> Iterator[RawPair]:
                 continue
             yield _pair(file, unit, source, target)
     except _BrokenXml as error:
-        location = Location(file, error.line)
-        yield RawPair("", "", location, location, (Issue("tmx", location, error.message),))
+        line, message = error.args
+        location = Location(file, line)
+        yield RawPair("", "", location, location, (Issue("tmx", location, message),))
 
 
 def _matching(wanted: str, codes: list[str], languages: LanguagePair) -> str | None:
@@ -133,11 +131,9 @@ def _reject_third_language(file: str, codes: list[str], languages: LanguagePair)
 def _all_codes(file: str) -> list[str]:
     """Collect every language of the file, for an error that lists them."""
     codes: dict[str, None] = {}
-    try:
+    with suppress(_BrokenXml):
         for unit in _units(file, _Collector()):
             codes.update(dict.fromkeys(_codes(unit)))
-    except _BrokenXml:
-        return list(codes)
     return list(codes)
 
 

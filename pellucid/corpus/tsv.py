@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from pellucid.corpus.pairs import Location
-from pellucid.corpus.raw_pairs import Issue, LanguagePair, RawPair, decode
+from pellucid.corpus.pairs import Issue, LanguagePair, Location, RawPair, decode
 from pellucid.corpus.text_files import read_lines
 from pellucid.plurals import pluralize
 

@@ -10,7 +10,7 @@ import numpy
 
 from pellucid.alignment.fitting import fit_lexicon
 from pellucid.alignment.lexicon import Lexicon
-from pellucid.corpus.doctor import Examination, examine
+from pellucid.corpus.doctor.examination import Examination, examine
 from pellucid.corpus.pairs import SentencePair
 from pellucid.corpus.splitting import hold_out
 from pellucid.errors import UserError
@@ -76,7 +76,14 @@ def prepare_pairs(
         UserError: if the text has errors that the doctor rejects, or too little of it is left.
     """
     log("Examining the text …")
-    examined = examine(sources, source_lang=languages[0], target_lang=languages[1], options=recipe.data, valid=valid)
+    examined = examine(
+        sources,
+        source_lang=languages[0],
+        target_lang=languages[1],
+        options=recipe.data,
+        valid=valid,
+        in_training=True,
+    )
     for line in examined.report.summary_lines(shown=0):
         log(line)
     _reject_unusable_text(examined, sources)

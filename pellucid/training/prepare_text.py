@@ -68,7 +68,7 @@ def prepare_text(
     given = examine_documents(valid, recipe.data) if valid else None
     if given is not None:
         _reject_unusable_text(given)
-    examined = examine_documents(sources, recipe.data, given.documents if given is not None else None)
+    examined = examine_documents(sources, recipe.data, given.documents if given is not None else None, in_training=True)
     for line in examined.report.summary_lines(shown=0):
         log(line)
     _reject_unusable_text(examined)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, overload
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
-from pellucid.corpus.config import DataConfig
-from pellucid.corpus.documents_config import DocumentsConfig
+from pellucid.corpus.config import DataConfig, DocumentsConfig
 from pellucid.errors import UsageError, UserError, did_you_mean
 from pellucid.generation.generation_config import GenerationConfig
 from pellucid.generation.sampling_config import SamplingConfig

@@ -10,11 +10,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from pellucid.corpus.config import Boundary, DocumentsConfig
 from pellucid.corpus.doctor.document_examination import DocumentExamination, examine_documents
 from pellucid.corpus.doctor.report import excerpt
 from pellucid.corpus.document_splitting import hold_out_documents
 from pellucid.corpus.documents import MAX_PART, Document, detect_boundary, read_documents
-from pellucid.corpus.documents_config import Boundary, DocumentsConfig
 from pellucid.corpus.pairs import Location
 from pellucid.errors import UsageError, UserError
 

@@ -14,7 +14,9 @@ from pydantic import ValidationError
 
 from pellucid.corpus.cleaning import clean
 from pellucid.corpus.config import DataConfig
-from pellucid.corpus.doctor import CHECKS, Examination, examine
+from pellucid.corpus.doctor.checks import CHECKS, hint_in_training
+from pellucid.corpus.doctor.examination import Examination, examine
+from pellucid.corpus.formats import PAIR_FORMATS
 from pellucid.corpus.hashing import hash_text
 from pellucid.errors import UserError
 
@@ -53,10 +55,13 @@ def assert_consistent(examination: Examination) -> None:
     assert report.summary_lines()
 
 
-@given(st.binary(max_size=400), st.sampled_from(["tsv", "jsonl", "tmx", "tsv.gz"]))
+@given(
+    st.binary(max_size=400),
+    st.sampled_from([*(suffix for form in PAIR_FORMATS for suffix in form.suffixes), ".tsv.gz"]),
+)
 @FRESH
 def test_no_bytes_crash_the_doctor(tmp_path: Path, content: bytes, suffix: str) -> None:
-    path = tmp_path / f"a.{suffix}"
+    path = tmp_path / f"a{suffix}"
     path.write_bytes(content)
     try:
         examination = examine([path])
@@ -220,3 +225,13 @@ def test_duplicates_do_not_depend_on_the_hash_seed_of_the_process() -> None:
         for seed in ("1", "2")
     }
     assert len(done) == 1
+
+
+def test_hints_name_the_flags_of_the_running_command(tmp_path: Path) -> None:
+    text = write(tmp_path / "a.tsv", "one", "two\tdos\tzwei")
+    (ours,) = examine([text]).report.errors[:1]
+    (training,) = examine([text], in_training=True).report.errors[:1]
+    assert "--drop columns" in ours.hint and "--data.drop columns" in training.hint
+    assert hint_in_training("too-long").endswith("raise --data.max_characters.")
+    assert "let `pellucid doctor --fix` realign" in hint_in_training("shift")
+    assert all("--drop" not in hint_in_training(check) for check in CHECKS)

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from pellucid.corpus.config import DataConfig
-from pellucid.corpus.doctor import examine, fix
+from pellucid.corpus.doctor.examination import examine
+from pellucid.corpus.doctor.fixing import fix
 from pellucid.errors import UsageError, UserError
 
 LINES = b"uno\tone\n\tblank\nuno\tone\ndos\xff\ttwo\ntres\x0cmas\tthree\nx\ty\tz\ncuatro\tfour\n"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pellucid.corpus.doctor import examine
+from pellucid.corpus.doctor.examination import examine
 
 
 @pytest.mark.parametrize("blank", ["", " ", "\t", "\u3000", "\ufeff", "\r"])

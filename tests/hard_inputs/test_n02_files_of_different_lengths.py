@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pellucid.corpus.config import DataConfig
-from pellucid.corpus.doctor import examine
+from pellucid.corpus.doctor.examination import examine
 from pellucid.corpus.doctor.report import ReportedIssue
 
 

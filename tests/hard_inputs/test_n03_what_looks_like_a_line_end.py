@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pellucid.corpus.doctor import examine
+from pellucid.corpus.doctor.examination import examine
 
 
 @pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\r"])

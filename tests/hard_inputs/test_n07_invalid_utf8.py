@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from pellucid.corpus.config import DataConfig
-from pellucid.corpus.doctor import examine
+from pellucid.corpus.doctor.examination import examine
 
 LINES, BAD = 70_200, 70_123
 

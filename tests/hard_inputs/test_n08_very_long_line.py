@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from pellucid.corpus.config import DataConfig
-from pellucid.corpus.doctor import examine
+from pellucid.corpus.doctor.examination import examine
 
 
 def test_it_is_left_out_and_counted_unless_the_limit_is_raised(tmp_path: Path) -> None:

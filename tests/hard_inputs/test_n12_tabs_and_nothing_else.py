@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from pellucid.corpus.doctor import examine, fix
+from pellucid.corpus.doctor.examination import examine
+from pellucid.corpus.doctor.fixing import fix
 
 PAIRS = [
     ('"Hallo', '"Hi'),

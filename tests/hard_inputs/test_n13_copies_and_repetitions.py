@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from pellucid.corpus.config import DataConfig
-from pellucid.corpus.doctor import examine
+from pellucid.corpus.doctor.examination import examine
 
 
 def test_copies_are_counted_and_repetitions_left_out(tmp_path: Path) -> None:

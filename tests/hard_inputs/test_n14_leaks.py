@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from pellucid.corpus.config import DataConfig
-from pellucid.corpus.doctor import examine
+from pellucid.corpus.doctor.examination import examine
 
 
 def test_pairs_and_sources_of_both_sets_are_left_out_and_counted(tmp_path: Path) -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy
 from numpy.typing import NDArray
 
+from pellucid.corpus.config import DOCUMENT_CHECKS, Boundary, DocumentsConfig
 from pellucid.corpus.doctor.checks import AUTO_FIXED
-from pellucid.corpus.doctor.examination import FileState, file_states
+from pellucid.corpus.doctor.examination import FileState, check_unchanged, file_states
 from pellucid.corpus.doctor.hash_set import HashSet
 from pellucid.corpus.doctor.pair_checks import find_mojibake
 from pellucid.corpus.doctor.report import IssueLog, ReportedIssue, excerpt, issue_lines
@@ -22,9 +23,8 @@ from pellucid.corpus.documents import (
     is_jsonl,
     read_documents,
 )
-from pellucid.corpus.documents_config import DOCUMENT_CHECKS, Boundary, DocumentsConfig
 from pellucid.corpus.pairs import Location
-from pellucid.errors import UsageError, UserError
+from pellucid.errors import UsageError
 from pellucid.plurals import pluralize
 
 __all__ = ["DocumentExamination", "DocumentReport", "examine_documents"]
@@ -103,10 +103,7 @@ class DocumentExamination:
         Raises:
             UserError: if a file has changed since it was examined.
         """
-        if file_states(self.report.files) != self._states:
-            raise UserError(
-                "the text has changed since it was examined", where=self.report.files, hint="Run the command again."
-            )
+        check_unchanged(self.report.files, self._states)
         stream = _stream(self.report.files, self.report.boundaries)
         for raw, used in zip(stream, self._used.tolist(), strict=False):
             if used:
@@ -114,7 +111,11 @@ class DocumentExamination:
 
 
 def examine_documents(
-    files: Sequence[str | Path], options: DocumentsConfig, held_out: Callable[[], Iterator[Document]] | None = None
+    files: Sequence[str | Path],
+    options: DocumentsConfig,
+    held_out: Callable[[], Iterator[Document]] | None = None,
+    *,
+    in_training: bool = False,
 ) -> DocumentExamination:
     """Examine a text of documents. Memory grows by 9 bytes per document.
 
@@ -122,6 +123,7 @@ def examine_documents(
         files: plain texts, or JSONL with `text` or with `prompt` and `completion`; may be compressed.
         options: what a document is, and the levels of checks.
         held_out: streams documents that training must not see; these are left out.
+        in_training: whether hints name the flags of training instead of the doctor's.
 
     Raises:
         UserError: if a file cannot be read.
@@ -131,8 +133,11 @@ def examine_documents(
         raise UsageError("no files given", where="text", hint="Name text files, or .jsonl files.")
     names = tuple(map(str, files))
     states = file_states(names)
-    boundaries = tuple(None if is_jsonl(name) else _boundary(name, options) for name in names)
-    log = IssueLog(options.level)
+    boundaries = tuple(
+        None if is_jsonl(name) else detect_boundary(name) if options.documents == "auto" else options.documents
+        for name in names
+    )
+    log = IssueLog(options.level, in_training)
     checker = _DocumentChecker(options, log, held_out)
     used = bytearray()
     documents = usable = characters = prompts = 0
@@ -160,10 +165,6 @@ def _common_ending(endings: set[str]) -> str:
     """The longest ending that all of these share."""
     shortest = min(endings, key=len, default="")
     return next(shortest[i:] for i in range(len(shortest) + 1) if all(e.endswith(shortest[i:]) for e in endings))
-
-
-def _boundary(file: str, options: DocumentsConfig) -> Boundary:
-    return detect_boundary(file) if options.documents == "auto" else options.documents
 
 
 def _stream(files: Sequence[str], boundaries: Sequence[Boundary | None]) -> Iterator[RawDocument]:

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from pellucid.corpus.doctor.offset_path import COST, COST_IF_UNEQUAL, OffsetPath, find_offset_path
 from pellucid.corpus.doctor.report import excerpt
-from pellucid.corpus.pairs import Location
-from pellucid.corpus.raw_pairs import Issue, RawPair, decode
+from pellucid.corpus.pairs import Issue, Location, RawPair, decode
 from pellucid.corpus.text_files import read_lines
 from pellucid.plurals import pluralize
 
@@ -70,7 +69,9 @@ class SideDrift(NamedTuple):
         return not self.spans or self.spans[-1].recovers
 
 
-class _Line(NamedTuple):
+class _SideLine(NamedTuple):
+    """A line of one side of the pairs."""
+
     text: str
     location: Location
     issues: tuple[Issue, ...]
@@ -84,13 +85,9 @@ def find_drift(pairs: Iterable[RawPair], again: Iterable[RawPair]) -> SideDrift:
         again: the same pairs, read a second time only if the sides differ in length: then weaker evidence counts.
     """
     blanks: list[Location] = []
-    left, right = tee(_watch_blanks(pairs, blanks))
-    path = find_offset_path((line.text for line in _sources(left)), (line.text for line in _targets(right)), COST)
+    path = _offset_path(_watch_blanks(pairs, blanks), COST)
     if path.source_lines != path.target_lines:
-        left, right = tee(again)
-        path = find_offset_path(
-            (line.text for line in _sources(left)), (line.text for line in _targets(right)), COST_IF_UNEQUAL
-        )
+        path = _offset_path(again, COST_IF_UNEQUAL)
     return SideDrift(path, _shifted_spans(path), blanks[0] if blanks else None)
 
 
@@ -111,9 +108,9 @@ def first_suspicious_line(files: Sequence[str], found: SideDrift) -> tuple[Locat
         if blank is not None:
             return Location(files[side], blank), "empty"
         if lines:
-            return Location(
-                files[side], lines[0][0]
-            ), f"{excerpt(decode(lines[0][1], Location('', 0))[0], 30)} has no partner"
+            number, line = lines[0]
+            text, _ = decode(line, Location(files[side], number))
+            return Location(files[side], number), f"{excerpt(text, 30)} has no partner"
     if found.one_sided_blank is not None:
         return found.one_sided_blank, "empty"
     longer = 0 if path.source_lines > path.target_lines else 1
@@ -146,8 +143,7 @@ def mark_shifted(pairs: Iterable[RawPair], spans: Iterable[ShiftedSpan]) -> Iter
 
 def realign(pairs: Iterable[RawPair], path: OffsetPath) -> Iterator[RawPair]:
     """Yield pairs along a path of offsets; a line without a certain partner has the issue `unpaired`."""
-    left, right = tee(pairs)
-    sources, targets = _sources(left), _targets(right)
+    sources, targets = _sides(pairs)
     source_at = target_at = offset = 0
     for change in (*path.changes, None):
         end = path.source_lines if change is None else change.certain_until
@@ -186,32 +182,34 @@ def _watch_blanks(pairs: Iterable[RawPair], blanks: list[Location]) -> Iterator[
         yield pair
 
 
-def _sources(pairs: Iterable[RawPair]) -> Iterator[_Line]:
-    for pair in pairs:
-        if any(issue.check == "line-count" and issue.location == pair.target_location for issue in pair.issues):
-            return  # the source file ended before this line
-        issues = tuple(
-            issue for issue in pair.issues if issue.location == pair.source_location and issue.check != "line-count"
-        )
-        yield _Line(pair.source, pair.source_location, issues)
+def _offset_path(pairs: Iterable[RawPair], cost: float) -> OffsetPath:
+    sources, targets = _sides(pairs)
+    return find_offset_path((line.text for line in sources), (line.text for line in targets), cost)
 
 
-def _targets(pairs: Iterable[RawPair]) -> Iterator[_Line]:
-    for pair in pairs:
-        if any(issue.check == "line-count" and issue.location == pair.source_location for issue in pair.issues):
-            return
-        issues = tuple(
-            issue for issue in pair.issues if issue.location == pair.target_location and issue.check != "line-count"
-        )
-        yield _Line(pair.target, pair.target_location, issues)
+def _sides(pairs: Iterable[RawPair]) -> tuple[Iterator[_SideLine], Iterator[_SideLine]]:
+    """The lines of both sides, each to the end of its file."""
+    left, right = tee(pairs)
+    return (
+        _side((pair.source, pair.source_location, pair.target_location, pair.issues) for pair in left),
+        _side((pair.target, pair.target_location, pair.source_location, pair.issues) for pair in right),
+    )
 
 
-def _paired(source: _Line, target: _Line) -> RawPair:
+def _side(lines: Iterable[tuple[str, Location, Location, tuple[Issue, ...]]]) -> Iterator[_SideLine]:
+    for text, location, partner, issues in lines:
+        if any(issue.check == "line-count" and issue.location == partner for issue in issues):
+            return  # the file ended before this line
+        own = tuple(issue for issue in issues if issue.location == location and issue.check != "line-count")
+        yield _SideLine(text, location, own)
+
+
+def _paired(source: _SideLine, target: _SideLine) -> RawPair:
     issues = tuple(dict.fromkeys((*source.issues, *target.issues)))
     return RawPair(source.text, target.text, source.location, target.location, issues)
 
 
-def _unpaired(line: _Line, side: str) -> RawPair:
+def _unpaired(line: _SideLine, side: str) -> RawPair:
     issue = Issue("unpaired", line.location, "no certain partner")
     texts = (line.text, "") if side == "source" else ("", line.text)
     return RawPair(*texts, line.location, line.location, (issue,))

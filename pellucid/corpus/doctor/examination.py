@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pellucid.corpus.cleaning import clean
 from pellucid.corpus.config import DataConfig
-from pellucid.corpus.doctor.checks import AUTO_FIXED, Level
+from pellucid.corpus.doctor.checks import AUTO_FIXED, CHECKS, Level
 from pellucid.corpus.doctor.drift import (
     SideDrift,
     count_lines,
@@ -23,13 +23,12 @@ from pellucid.corpus.doctor.drift import (
 from pellucid.corpus.doctor.pair_checker import HeldOutTexts, OnDropped, PairChecker
 from pellucid.corpus.doctor.profile import CorpusProfile, learn_profile
 from pellucid.corpus.doctor.report import DoctorReport, IssueLog
-from pellucid.corpus.pairs import Location, SentencePair
-from pellucid.corpus.raw_pairs import LanguagePair, RawPair
+from pellucid.corpus.pairs import LanguagePair, Location, RawPair, SentencePair
 from pellucid.corpus.reading import SourceGroup, find_languages, group_sources, read_group
 from pellucid.errors import UserError
 from pellucid.plurals import pluralize
 
-__all__ = ["Examination", "FileState", "examine", "file_states"]
+__all__ = ["Examination", "FileState", "check_unchanged", "examine", "file_states"]
 
 _BLOCK = 8192  # pairs checked at once; a multiple of 8, so that bits pack without gaps
 _SAMPLE_OF_GROUP = 2000  # pairs of a file from which the profile is learned
@@ -66,10 +65,7 @@ class Examination:
         Raises:
             UserError: if a file has changed since it was examined.
         """
-        if file_states(self.report.files) != self._states:
-            raise UserError(
-                "the text has changed since it was examined", where=self.report.files, hint="Run the command again."
-            )
+        check_unchanged(self.report.files, self._states)
         stream = self._text.stream()
         for start in range(0, len(self._used), _BLOCK // 8):
             bits = numpy.unpackbits(self._used[start : start + _BLOCK // 8])
@@ -90,6 +86,7 @@ def examine(
     test: Sequence[str | Path] = (),
     on_dropped: OnDropped | None = None,
     on_progress: Callable[[int], None] | None = None,
+    in_training: bool = False,
 ) -> Examination:
     """Examine a text: report what is wrong with it, and decide which pairs are used.
 
@@ -105,6 +102,7 @@ def examine(
         test: files with test pairs; likewise.
         on_dropped: called with every pair left out, the check and the message.
         on_progress: called with the number of pairs read since the last call, in all passes.
+        in_training: whether hints name the flags of training instead of the doctor's.
 
     Raises:
         UserError: if files cannot be read, do not form pairs, or leave the languages open.
@@ -117,7 +115,7 @@ def examine(
     states = file_states(files)
     drifts = _find_drifts(groups, languages, options, on_progress)
     text = _Text(tuple(groups), languages, drifts, options)
-    log = IssueLog(_levels(options, drifts))
+    log = IssueLog(_levels(options, drifts), in_training)
     _report_drift(text, log)
     checker = PairChecker(
         _learn_profile(groups, languages), options, _read_held_out((valid, test), languages), log, on_dropped
@@ -130,7 +128,7 @@ def examine(
         pairs,
         usable,
         log.issues(),
-        log.exact_counts(options.skip),
+        {check: log.counts[check] for check in CHECKS if check not in options.skip},
         (languages.source, languages.target),
         "as requested" if languages.requested else "from the file",
     )
@@ -275,3 +273,13 @@ def file_states(files: Sequence[str]) -> tuple[FileState, ...]:
             continue
         states.append((file, state.st_size, state.st_mtime_ns))
     return tuple(states)
+
+
+def check_unchanged(files: Sequence[str], states: tuple[FileState, ...]) -> None:
+    """Check that files are as they were when they were examined.
+
+    Raises:
+        UserError: if one has changed.
+    """
+    if file_states(files) != states:
+        raise UserError("the text has changed since it was examined", where=files, hint="Run the command again.")

@@ -1,15 +1,14 @@
 """Write the clean pairs of a text, and a list of what was left out and why (`--fix`)."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from pellucid.corpus.cleaning import clean
 from pellucid.corpus.config import DataConfig
 from pellucid.corpus.doctor.examination import Examination, examine
-from pellucid.corpus.pairs import SentencePair
-from pellucid.corpus.raw_pairs import RawPair
+from pellucid.corpus.pairs import RawPair
 from pellucid.errors import UsageError, UserError
 from pellucid.storage.files import atomic_file
 
@@ -80,7 +79,15 @@ def fix(
         def write_dropped(pair: RawPair, check: str, message: str) -> None:
             nonlocal count
             count += 1
-            dropped_file.write(_dropped_line(pair, check, message, as_json))
+            fields = {
+                "source_location": str(pair.source_location),
+                "target_location": str(pair.target_location),
+                "check": check,
+                "message": message,
+                "source": pair.source,
+                "target": pair.target,
+            }
+            dropped_file.write(_line(fields, as_json))
 
         if not as_json:
             dropped_file.write(b"source location\ttarget location\tcheck\tmessage\tsource\ttarget\n")
@@ -102,7 +109,7 @@ def fix(
                 hint="Run the doctor without --fix to see what is wrong.",
             )
         for pair in examination.pairs():
-            clean_file.write(_line(pair, as_json))
+            clean_file.write(_line({"source": pair.source, "target": pair.target}, as_json))
     return FixResult(examination, out, dropped, count)
 
 
@@ -120,20 +127,8 @@ def _check_output(out: Path, dropped: Path, inputs: Sequence[str | Path], overwr
             )
 
 
-def _line(pair: SentencePair, as_json: bool) -> bytes:
-    if as_json:
-        return _json_line({"source": pair.source, "target": pair.target})
-    return f"{pair.source}\t{pair.target}\n".encode()
-
-
-def _dropped_line(pair: RawPair, check: str, message: str, as_json: bool) -> bytes:
-    locations = (str(pair.source_location), str(pair.target_location))
-    if as_json:
-        names = ("source_location", "target_location", "check", "message", "source", "target")
-        return _json_line(dict(zip(names, (*locations, check, message, pair.source, pair.target), strict=True)))
-    cells = (*locations, check, message, pair.source, pair.target)
-    return ("\t".join(clean(cell).text for cell in cells) + "\n").encode("utf-8", "backslashreplace")
-
-
-def _json_line(value: dict[str, str]) -> bytes:
-    return (json.dumps(value, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
+def _line(fields: Mapping[str, str], as_json: bool) -> bytes:
+    text = (
+        json.dumps(fields, ensure_ascii=False) if as_json else "\t".join(clean(cell).text for cell in fields.values())
+    )
+    return f"{text}\n".encode("utf-8", "backslashreplace")

@@ -10,12 +10,11 @@ from pellucid.corpus.cleaning import clean
 from pellucid.corpus.config import DataConfig
 from pellucid.corpus.doctor.checks import AUTO_FIXED
 from pellucid.corpus.doctor.hash_set import HashSet
-from pellucid.corpus.doctor.pair_checks import DROP_CHECKS, WARN_CHECKS, CheckContext
+from pellucid.corpus.doctor.pair_checks import DROP_CHECKS, WARN_CHECKS, CheckContext, PairCheck
 from pellucid.corpus.doctor.profile import CorpusProfile
 from pellucid.corpus.doctor.report import IssueLog, excerpt
 from pellucid.corpus.hashing import hash_text
-from pellucid.corpus.pairs import Location
-from pellucid.corpus.raw_pairs import Issue, RawPair
+from pellucid.corpus.pairs import Issue, Location, RawPair
 
 __all__ = ["HeldOutTexts", "OnDropped", "PairChecker"]
 
@@ -39,9 +38,6 @@ class HeldOutTexts:
         if source and target and not any(issue.check not in AUTO_FIXED for issue in pair.issues):
             self._sources.setdefault(source, pair.source_location)
             self._pairs.setdefault((source, target), pair.source_location)
-
-    def __bool__(self) -> bool:
-        return bool(self._sources)
 
     def find(self, source: str, target: str) -> str:
         """Describe where a pair or its source is in a held-out file; empty if it is in none."""
@@ -83,7 +79,7 @@ class PairChecker:
             if pair.issues and not self._is_readable(pair):
                 continue
             texts = self._clean(pair)
-            if texts is not None and self._passes_first_checks(pair, *texts):
+            if texts is not None and self._passes(self._first, pair, *texts) and not self._leaks(pair, *texts):
                 left.append((number, *texts))
         if "duplicate" not in self._skip:
             hashes = [hash_text(f"{source}\t{target}") for _, source, target in left]
@@ -92,7 +88,7 @@ class PairChecker:
             hashes = [hash_text(_NOT_LETTERS.sub(" ", f"{source}\n{target}".casefold())) for _, source, target in left]
             left = self._without_known(pairs, left, hashes, self._nearly_known, "near-duplicate")
         for number, source, target in left:
-            used[number] = self._passes_second_checks(pairs[number], source, target)
+            used[number] = self._passes(self._second, pairs[number], source, target)
         return used
 
     def _is_readable(self, pair: RawPair) -> bool:
@@ -128,19 +124,22 @@ class PairChecker:
                         return None
         return source, target
 
-    def _passes_first_checks(self, pair: RawPair, source: str, target: str) -> bool:
-        for check, find in self._first:
+    def _passes(self, checks: Sequence[tuple[str, PairCheck]], pair: RawPair, source: str, target: str) -> bool:
+        """Report what checks find, up to the first that leaves the pair out; True if none does."""
+        for check, find in checks:
             finding = find(source, target, self._context)
             if finding is not None:
                 self._report(pair, check, *finding)
                 if check in self._drops:
                     return False
-        if self._held_out and "leak" not in self._skip:
-            message = self._held_out.find(source, target)
-            if message:
-                self._report(pair, "leak", "source", message)
-                return "leak" not in self._drops
         return True
+
+    def _leaks(self, pair: RawPair, source: str, target: str) -> bool:
+        """Report a held-out text; True if the pair is left out for it."""
+        message = "" if "leak" in self._skip else self._held_out.find(source, target)
+        if message:
+            self._report(pair, "leak", "source", message)
+        return bool(message) and "leak" in self._drops
 
     def _without_known(
         self,
@@ -159,15 +158,6 @@ class PairChecker:
                     continue
             kept.append(item)
         return kept
-
-    def _passes_second_checks(self, pair: RawPair, source: str, target: str) -> bool:
-        for check, find in self._second:
-            finding = find(source, target, self._context)
-            if finding is not None:
-                self._report(pair, check, *finding)
-                if check in self._drops:
-                    return False
-        return True
 
     def _report(self, pair: RawPair, check: str, side: str, message: str) -> None:
         location, partner = pair.source_location, pair.target_location

@@ -5,14 +5,14 @@ They run on every pair, so each begins with the cheapest test that settles most 
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, NamedTuple
 
 from pellucid.corpus.config import DataConfig
 from pellucid.corpus.doctor.profile import CorpusProfile, SideProfile
 from pellucid.corpus.doctor.report import excerpt
 
-__all__ = ["DROP_CHECKS", "WARN_CHECKS", "CheckContext", "Finding", "find_mojibake"]
+__all__ = ["DROP_CHECKS", "WARN_CHECKS", "CheckContext", "Finding", "PairCheck", "find_mojibake"]
 
 Side = Literal["source", "target"]
 
@@ -119,9 +119,10 @@ def language(source: str, target: str, context: CheckContext) -> Finding | None:
 
 def mojibake(source: str, target: str, context: CheckContext) -> Finding | None:
     """Find traces of text decoded with the wrong encoding."""
-    for side, text in _sides(source, target):
-        if found := find_mojibake(text):
-            return Finding(side, f"{excerpt(found)} in {excerpt(text)}")
+    if found := find_mojibake(source):
+        return Finding("source", f"{excerpt(found)} in {excerpt(source)}")
+    if found := find_mojibake(target):
+        return Finding("target", f"{excerpt(found)} in {excerpt(target)}")
     return None
 
 
@@ -149,10 +150,7 @@ def number(source: str, target: str, context: CheckContext) -> Finding | None:
     # A small number on one side may be a word on the other; two different numbers are an issue.
     if not (only_source and only_target) and all(value <= 12 for value in [*only_source, *only_target]):
         return None
-    said = [
-        f"{', '.join(map(str, only))} only in the {side}" for side, only in _named(only_source, only_target) if only
-    ]
-    return Finding("source" if only_source else "target", "; ".join(said))
+    return _one_sided(only_source, only_target)
 
 
 def url(source: str, target: str, context: CheckContext) -> Finding | None:
@@ -235,14 +233,6 @@ _END[";"] = ":"
 _CLOSING = "\"'”’»」』）)]】》*_ "
 
 
-def _sides(source: str, target: str) -> tuple[tuple[Side, str], tuple[Side, str]]:
-    return ("source", source), ("target", target)
-
-
-def _named(source: Counter[int], target: Counter[int]) -> tuple[tuple[Side, Counter[int]], tuple[Side, Counter[int]]]:
-    return ("source", source), ("target", target)
-
-
 def _speaks(text: str, own: SideProfile, other: SideProfile) -> bool:
     """Whether a text has at least three common words of the other language and none of its own."""
     words = text.lower().split()
@@ -276,13 +266,14 @@ def _difference(pattern: re.Pattern[str], source: str, target: str) -> Finding |
     ours_bare, theirs_bare = (Counter(found.rstrip(".,;:!?") for found in side) for side in (ours, theirs))
     if ours_bare == theirs_bare:
         return None
-    only_source, only_target = ours_bare - theirs_bare, theirs_bare - ours_bare
-    said = [
-        f"{', '.join(only)} only in the {side}"
-        for side, only in (("source", only_source), ("target", only_target))
-        if only
-    ]
-    return Finding("source" if only_source else "target", "; ".join(said))
+    return _one_sided(ours_bare - theirs_bare, theirs_bare - ours_bare)
+
+
+def _one_sided(only_source: Iterable[object], only_target: Iterable[object]) -> Finding:
+    """Report what only one side has."""
+    sides = {"source": ", ".join(map(str, only_source)), "target": ", ".join(map(str, only_target))}
+    said = "; ".join(f"{found} only in the {side}" for side, found in sides.items() if found)
+    return Finding("source" if sides["source"] else "target", said)
 
 
 def _end(text: str) -> str:

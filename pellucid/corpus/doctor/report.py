@@ -1,16 +1,15 @@
 """What the doctor found: exact counts, and the first examples of each check."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
-from pellucid.corpus.doctor.checks import CHECKS, Level
+from pellucid.corpus.doctor.checks import CHECKS, Level, hint_in_training
 from pellucid.corpus.pairs import Location
 from pellucid.plurals import pluralize
 
 __all__ = ["DoctorReport", "IssueLog", "ReportedIssue", "excerpt", "issue_lines"]
 
-_ORDER = {check: position for position, check in enumerate(CHECKS)}
 _SHOWN = 3  # examples of a check in the readable report; the JSON form has more
 
 
@@ -108,9 +107,16 @@ def issue_lines(
 
 @dataclass
 class IssueLog:
-    """Counts all issues and keeps the first few of each check, so that memory does not grow with their number."""
+    """Counts all issues and keeps the first few of each check, so that memory does not grow with their number.
+
+    Args:
+        level_of: the level of a check.
+        in_training: whether hints name the flags of training instead of the doctor's.
+        examples: how many of each check are kept.
+    """
 
     level_of: Callable[[str], Level]
+    in_training: bool = False
     examples: int = 20
     counts: Counter[str] = field(default_factory=Counter)
     _issues: dict[str, list[ReportedIssue]] = field(default_factory=dict)
@@ -120,19 +126,14 @@ class IssueLog:
         self.counts[check] += count
         kept = self._issues.setdefault(check, [])
         if len(kept) < self.examples:
-            level, hint = self.level_of(check), CHECKS[check].hint
-            kept.append(ReportedIssue(check, level, location.file, location.line, message, hint))
+            hint = hint_in_training(check) if self.in_training else CHECKS[check].hint
+            kept.append(ReportedIssue(check, self.level_of(check), location.file, location.line, message, hint))
 
     def issues(self) -> tuple[ReportedIssue, ...]:
         """The examples, most severe level first, then in the order of the table."""
-        levels = {"error": 0, "drop": 1, "warn": 2}
-        checks = sorted(self._issues, key=lambda check: (levels[self.level_of(check)], _ORDER[check]))
+        levels, order = ["error", "drop", "warn"], list(CHECKS)
+        checks = sorted(self._issues, key=lambda check: (levels.index(self.level_of(check)), order.index(check)))
         return tuple(issue for check in checks for issue in self._issues[check])
-
-    def exact_counts(self, skipped: Iterable[str] = ()) -> dict[str, int]:
-        """The count of every check that was run, in the order of the table, including zeros."""
-        left_out = set(skipped)
-        return {check: self.counts[check] for check in CHECKS if check not in left_out}
 
 
 def excerpt(text: str, characters: int = 50) -> str:
