@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pellucid.cli.app import command_names
+from pellucid.cli.app import COMMANDS
 
 __all__ = ["FILE", "render"]
 
@@ -26,13 +26,12 @@ Pellucid · 130 stopped by Ctrl-C · 141 nobody reads the output any more. Resul
 def render() -> str:
     """Render the page."""
     parts = [HEAD]
-    for command in [(), *command_names()]:
-        program = " ".join(("pellucid", *command))
-        parts.append(f"\n## `{program}`\n\n```text\n{_help_of(command)}```\n")
+    for words in ["", *COMMANDS]:
+        parts.append(f"\n## `{f'pellucid {words}'.rstrip()}`\n\n```text\n{_help_of(words.split())}```\n")
     return "".join(parts)
 
 
-def _help_of(command: tuple[str, ...]) -> str:
+def _help_of(command: list[str]) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "pellucid", *command, "--help"],
         capture_output=True,

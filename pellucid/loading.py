@@ -6,7 +6,16 @@ from typing import Any
 from pellucid.errors import UsageError
 from pellucid.storage.model_folder import read_config
 
-__all__ = ["load"]
+__all__ = ["kind_of", "load"]
+
+
+def kind_of(path: str | Path) -> str:
+    """The kind of a model (a key of `MODEL_KINDS`) as its config.json says; a file holds word vectors.
+
+    Raises:
+        UserError: if there is no model.
+    """
+    return "vectors" if Path(path).is_file() else str(read_config(path)["kind"])
 
 
 def load(path: str | Path, *, device: str = "auto", precision: str = "auto") -> Any:
@@ -23,7 +32,7 @@ def load(path: str | Path, *, device: str = "auto", precision: str = "auto") -> 
         UsageError: for a device or precision that is not available, or that word vectors do not have.
     """
     path = Path(path)
-    kind = "vectors" if path.is_file() else read_config(path)["kind"]
+    kind = kind_of(path)
     if kind == "translator":
         from pellucid.translator import Translator
 

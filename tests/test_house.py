@@ -16,7 +16,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import pellucid
-from pellucid.cli.app import COMMANDS, Command, Group, command_names
+from pellucid.cli.app import COMMANDS
 from tests.conftest import ROOT
 
 MODULES = sorted((ROOT / "pellucid").rglob("*.py"))
@@ -141,11 +141,9 @@ def test_no_two_public_classes_share_a_name() -> None:
 
 
 def test_the_line_in_the_list_of_commands_is_the_first_of_the_command_s_docstring() -> None:
-    for words in command_names():
-        entry: Command | Group = COMMANDS[words[0]]
-        command = entry.commands[words[1]] if isinstance(entry, Group) else entry
+    for words, command in COMMANDS.items():
         module, _, name = command.path.partition(":")
-        docstring = inspect.getdoc(getattr(importlib.import_module(module), name)) or ""
+        docstring = inspect.getdoc(getattr(importlib.import_module(f"pellucid.cli.{module}"), name)) or ""
         assert docstring.splitlines()[0] == command.help, words
 
 

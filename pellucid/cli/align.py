@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -15,12 +14,11 @@ from pellucid.alignment.lexicon import Link
 from pellucid.alignment.symmetrisation import Symmetrisation
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_FLAGS, Flags
-from pellucid.cli.pairs import PairFiles
+from pellucid.cli.inputs import PairFiles
 from pellucid.corpus.reading import read_valid_pairs
 from pellucid.corpus.words import split_words
 from pellucid.errors import UsageError, UserError
 from pellucid.plurals import pluralize
-from pellucid.storage.files import atomic_file
 
 __all__ = ["AlignOptions", "align"]
 
@@ -178,11 +176,6 @@ def _dump(value: object) -> str:
 
 
 def _write(path: Path | None, lines: Iterator[str]) -> None:
-    """Write lines to a file, atomically, or to stdout."""
-    with ExitStack() as stack:
-        file = None if path is None else stack.enter_context(atomic_file(path))
+    with console.output(path) as write:
         while chunk := list(islice(lines, _CHUNK)):
-            if file is None:
-                console.data("\n".join(chunk))
-            else:
-                file.write(("\n".join(chunk) + "\n").encode("utf-8"))
+            write("\n".join(chunk))

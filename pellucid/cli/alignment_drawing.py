@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from pellucid.cli.console import display_width
 
-__all__ = ["LEGEND", "draw_alignment"]
+__all__ = ["LEGEND", "divide", "draw_alignment"]
 
 # (least weight, shade)
 _SHADES = ((0.75, "█"), (0.5, "▓"), (0.25, "▒"), (0.0, "░"))
@@ -28,7 +28,7 @@ def draw_alignment(
     """
     label = max((display_width(token) for token in target), default=0)
     lines: list[str] = []
-    for first, last in _blocks([display_width(token) + 1 for token in source], columns - label - 1):
+    for first, last in divide([display_width(token) + 1 for token in source], columns - label):
         across = range(first, last)
         lines.append(" " * (label + 1) + " ".join(source[i] for i in across))
         for j, token in enumerate(target):
@@ -44,12 +44,12 @@ def _cell(weight: float | None, columns: int) -> str:
     return next(shade for least, shade in _SHADES if weight >= least) * columns
 
 
-def _blocks(widths: Sequence[int], columns: int) -> list[tuple[int, int]]:
-    """Divide the tokens into runs that fit into the columns; a wider token gets a run to itself."""
+def divide(widths: Sequence[int], columns: int) -> list[tuple[int, int]]:
+    """Divide what has these widths into runs that fit into the columns; what is wider gets a run to itself."""
     blocks: list[tuple[int, int]] = []
     first, used = 0, 0
     for i, needed in enumerate(widths):
-        if used and used + needed > columns + 1:
+        if used and used + needed > columns:
             blocks.append((first, i))
             first, used = i, 0
         used += needed

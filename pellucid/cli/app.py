@@ -31,87 +31,62 @@ from pellucid.cli import console
 from pellucid.cli.flags import Flags
 from pellucid.errors import UsageError, UserError, did_you_mean
 
-__all__ = ["build_app", "command_names", "main"]
+__all__ = ["COMMANDS", "Command", "build_app", "main"]
 
 
 class Command(NamedTuple):
-    """A command: `module:function`, and its line in the list of commands, the first line of its docstring."""
+    """A command: its `module:function` in this folder, and its line in the list of commands: its docstring's first."""
 
     path: str
     help: str
 
 
-class Group(NamedTuple):
-    """Commands that share a first word."""
+GROUPS = {
+    "train": "Train a model on your own text.",
+    "vectors": "Query and convert word vectors.",
+    "claims": "Test common claims about these models by experiment.",
+}
+"""The first words that several commands share, with their lines in the list of commands."""
 
-    help: str
-    commands: dict[str, Command]
-
-
-COMMANDS: dict[str, Command | Group] = {
-    "demo": Command("pellucid.cli.demo:demo", "Train the built-in Chinese–English translator and translate with it."),
-    "doctor": Command("pellucid.cli.doctor:doctor", "Check a text for problems, by file and line."),
-    "train": Group(
-        "Train a model on your own text.",
-        {
-            "translator": Command("pellucid.cli.train:translator", "Train a translator on sentence pairs."),
-            "lm": Command(
-                "pellucid.cli.train:lm", "Train a language model on text, or on prompts and their completions."
-            ),
-            "vectors": Command(
-                "pellucid.cli.train_vectors:vectors", "Train word vectors on text with one sentence per line."
-            ),
-            "settings": Command(
-                "pellucid.cli.recipe_settings:recipe_settings",
-                "List a recipe's settings with their descriptions and possible values.",
-            ),
-        },
+COMMANDS = {
+    "demo": Command("demo:demo", "Train the built-in Chinese–English translator and translate with it."),
+    "doctor": Command("doctor:doctor", "Check a text for problems, by file and line."),
+    "train translator": Command("train:translator", "Train a translator on sentence pairs."),
+    "train lm": Command("train:lm", "Train a language model on text, or on prompts and their completions."),
+    "train vectors": Command("train_vectors:vectors", "Train word vectors on text with one sentence per line."),
+    "train settings": Command(
+        "recipe_settings:recipe_settings", "List a recipe's settings with their descriptions and possible values."
     ),
-    "translate": Command("pellucid.cli.translate:translate", "Translate text with a trained model."),
-    "generate": Command("pellucid.cli.generate:generate", "Generate text from a prompt."),
-    "chat": Command("pellucid.cli.chat:chat", "Chat with an instruction-tuned model."),
-    "score": Command("pellucid.cli.score:score", "Compute the log-probability of given translations or texts."),
+    "translate": Command("translate:translate", "Translate text with a trained model."),
+    "generate": Command("generate:generate", "Generate text from a prompt."),
+    "chat": Command("chat:chat", "Chat with an instruction-tuned model."),
+    "score": Command("score:score", "Compute the log-probability of given translations or texts."),
     "evaluate": Command(
-        "pellucid.cli.evaluate:evaluate",
+        "evaluate:evaluate",
         "Evaluate a translator (BLEU, chrF), a language model (perplexity) or word vectors (analogies).",
     ),
-    "look": Command("pellucid.cli.look:look", "Look inside a model while it reads a text."),
-    "align": Command("pellucid.cli.align:align", "Align the words of parallel text."),
-    "import": Command(
-        "pellucid.cli.import_model:import_model", "Convert a GGUF file or a Hugging Face folder to a model folder."
+    "look": Command("look:look", "Look inside a model while it reads a text."),
+    "align": Command("align:align", "Align the words of parallel text."),
+    "import": Command("import_model:import_model", "Convert a GGUF file or a Hugging Face folder to a model folder."),
+    "info": Command("info:info", "Show a model's sizes, parameters, data, training and scores."),
+    "vectors similar": Command("vectors:similar", "Find the words most similar to each word given."),
+    "vectors analogy": Command("vectors:analogy", "Solve an analogy: a is to b as c is to which word?"),
+    "vectors odd-one-out": Command("vectors:odd_one_out", "Find the word that does not belong."),
+    "vectors axis": Command("vectors:axis", "Place words on the axis between two groups of words."),
+    "vectors bias": Command("vectors:bias", "Measure bias with WEAT or RIPA."),
+    "vectors drift": Command("vectors:drift", "Measure how far words have moved between two sets of vectors."),
+    "vectors neighbours": Command(
+        "vectors_of_text:neighbours", "Find a word's neighbours and sentences that contain them."
     ),
-    "info": Command("pellucid.cli.info:info", "Show a model's sizes, parameters, data, training and scores."),
-    "vectors": Group(
-        "Query and convert word vectors.",
-        {
-            "similar": Command("pellucid.cli.vectors:similar", "Find the words most similar to each word given."),
-            "analogy": Command("pellucid.cli.vectors:analogy", "Solve an analogy: a is to b as c is to which word?"),
-            "odd-one-out": Command("pellucid.cli.vectors:odd_one_out", "Find the word that does not belong."),
-            "axis": Command("pellucid.cli.vectors:axis", "Place words on the axis between two groups of words."),
-            "bias": Command("pellucid.cli.vectors:bias", "Measure bias with WEAT or RIPA."),
-            "drift": Command(
-                "pellucid.cli.vectors:drift", "Measure how far words have moved between two sets of vectors."
-            ),
-            "neighbours": Command(
-                "pellucid.cli.vectors_of_text:neighbours",
-                "Find a word's neighbours and sentences that contain them.",
-            ),
-            "stability": Command(
-                "pellucid.cli.vectors_of_text:stability",
-                "Measure the stability of neighbours and scores over many trainings.",
-            ),
-            "map": Command("pellucid.cli.vectors_of_text:vector_map", "Write a map of words as an HTML page."),
-            "convert": Command("pellucid.cli.vectors:convert", "Convert word vectors to another file format."),
-        },
+    "vectors stability": Command(
+        "vectors_of_text:stability", "Measure the stability of neighbours and scores over many trainings."
     ),
-    "claims": Group(
-        "Test common claims about these models by experiment.",
-        {
-            "list": Command("pellucid.cli.claims:list_claims", "List the claims."),
-            "run": Command("pellucid.cli.claims:run", "Run the experiments of claims and show the verdicts."),
-        },
-    ),
+    "vectors map": Command("vectors_of_text:vector_map", "Write a map of words as an HTML page."),
+    "vectors convert": Command("vectors:convert", "Convert word vectors to another file format."),
+    "claims list": Command("claims:list_claims", "List the claims."),
+    "claims run": Command("claims:run", "Run the experiments of claims and show the verdicts."),
 }
+"""Every command by its words, in the order of the list of commands."""
 
 
 def build_app() -> App:
@@ -123,23 +98,14 @@ def build_app() -> App:
         help_format="markdown",
         result_action="return_value",
     )
-    for position, (name, entry) in enumerate(COMMANDS.items()):
-        if isinstance(entry, Command):
-            app.command(entry.path, name=name, help=entry.help, sort_key=position)
-            continue
-        group = App(name=name, help=entry.help, sort_key=position)
-        for inner_position, (inner, command) in enumerate(entry.commands.items()):
-            group.command(command.path, name=inner, help=command.help, sort_key=inner_position)
-        app.command(group)
+    groups = {"": app}
+    for position, (words, command) in enumerate(COMMANDS.items()):
+        first, _, name = words.rpartition(" ")
+        if first not in groups:
+            groups[first] = App(name=first, help=GROUPS[first], sort_key=position)
+            app.command(groups[first])
+        groups[first].command(f"pellucid.cli.{command.path}", name=name, help=command.help, sort_key=position)
     return app
-
-
-def command_names() -> list[tuple[str, ...]]:
-    """List the words of every command, such as ("demo",) and ("train", "lm")."""
-    names: list[tuple[str, ...]] = []
-    for name, entry in COMMANDS.items():
-        names += [(name,)] if isinstance(entry, Command) else [(name, inner) for inner in entry.commands]
-    return names
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -199,8 +165,8 @@ def _parse(app: App, tokens: list[str]) -> tuple[Callable[..., Any], BoundArgume
 
 def _unknown_command(error: UnknownCommandError) -> UsageError:
     words = list(error.command_chain or ())
-    entry = COMMANDS.get(words[0]) if words else None
-    known = list(entry.commands if isinstance(entry, Group) else COMMANDS)
+    every = (command.split() for command in COMMANDS)
+    known = dict.fromkeys(command[len(words)] for command in every if command[: len(words)] == words)
     name = (error.unused_tokens or [""])[0]
     if name.startswith("-"):
         return UsageError(f"unknown option {name}", where="pellucid", hint="`pellucid --help` lists the commands.")

@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pellucid.cli import console
+from pellucid.cli.config_flags import given_fields
 from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, ModelFlags
-from pellucid.cli.sampling_flags import SamplingFlags, sampling_settings
-from pellucid.cli.text_lines import is_interactive, text_lines
+from pellucid.cli.generate import SamplingFlags
+from pellucid.cli.inputs import is_interactive, text_lines
 from pellucid.errors import UserError
 from pellucid.randomness import derive_seed
 
@@ -53,7 +54,7 @@ def chat(
             messages = list(head)
         elif line.strip():
             messages.append({"role": "user", "content": line})
-            settings = sampling_settings(sampling)
+            settings = given_fields(sampling)
             if "seed" in settings:  # every turn samples differently
                 settings["seed"] = derive_seed(settings["seed"], "turn", turn)
             try:

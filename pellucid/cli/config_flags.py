@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 from pydantic import BaseModel, Field, create_model
 
-__all__ = ["described_as_flags", "flags_of", "help_sentence"]
+__all__ = ["described_as_flags", "flags_of", "given_fields", "help_sentence"]
 
 
 def help_sentence(description: str | None, more: str = "") -> str:
@@ -44,3 +44,8 @@ def flags_of(config: type[BaseModel], name: str, *, leave_out: tuple[str, ...] =
             flag = Annotated[kind | None, parameters.get(field, Parameter())]
             fields[field] = (flag, Field(None, description=help_sentence(info.description)))
     return Annotated[create_model(name, **fields), Parameter(name="*", show_default=False)]
+
+
+def given_fields(flags: BaseModel | None) -> dict[str, Any]:
+    """List the fields that were given as flags, of an argument whose type is from `flags_of`."""
+    return {} if flags is None else flags.model_dump(exclude_none=True)

@@ -12,12 +12,13 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from pellucid.errors import UserError
-from pellucid.storage.files import write_error
+from pellucid.storage.files import atomic_file, write_error
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -34,6 +35,7 @@ __all__ = [
     "format_table",
     "internal_error",
     "log",
+    "output",
     "progress",
     "prompt",
     "set_quiet",
@@ -91,6 +93,16 @@ def data_json(value: object) -> None:
     data(json.dumps(value, ensure_ascii=False, allow_nan=False))
 
 
+@contextmanager
+def output(file: Path | None) -> Iterator[Callable[[str], object]]:
+    """Yield the function that writes a line of the results: to stdout, or to a file that is created as a whole."""
+    if file is None:
+        yield data
+        return
+    with atomic_file(file) as stream:
+        yield lambda line: stream.write(f"{line}\n".encode())
+
+
 def log(text: str = "") -> None:
     """Print a message to stderr, unless quiet."""
     if not _quiet:
@@ -123,10 +135,8 @@ def internal_error(trace: str) -> None:
     _to_stderr("hint: Report it where you got Pellucid from, with the command and all the lines above.")
 
 
-def table(headers: Sequence[str], rows: Sequence[Sequence[object]], *, title: str = "") -> None:
+def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Print a table to stdout, laid out by `format_table`."""
-    if title:
-        data(title)
     for line in format_table(headers, rows):
         data(line)
 

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from pellucid.cli import console
 from pellucid.cli.config_flags import described_as_flags
 from pellucid.cli.flags import DEFAULT_FLAGS, Flags
-from pellucid.cli.pairs import PAIR_FILES_HELP
+from pellucid.cli.inputs import PAIR_FILES_HELP
 from pellucid.corpus.config import DataConfig, DocumentsConfig
 from pellucid.corpus.doctor.checks import CHECKS
 from pellucid.errors import UsageError

@@ -1,22 +1,24 @@
 """`pellucid evaluate`: how good a model is, perhaps beside another: a translator, a language model, word vectors."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from pellucid.cli import console
-from pellucid.cli.documents import DEFAULT_TEXTS, TextOptions
-from pellucid.cli.evaluate_texts import evaluate_texts
+from pellucid.cli.config_flags import given_fields
 from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, JsonSwitch, ModelFlags
-from pellucid.cli.pairs import MODEL_FILES_HELP, no_pairs_error
-from pellucid.cli.translate import SearchFlags, search_settings
+from pellucid.cli.inputs import DEFAULT_TEXTS, MODEL_FILES_HELP, TextOptions, no_pairs_error, usable_documents
+from pellucid.cli.translate import SearchFlags
+from pellucid.cli.vector_files import open_vectors
 from pellucid.corpus.reading import read_valid_pairs
 from pellucid.errors import UsageError, UserError
+from pellucid.loading import kind_of
 from pellucid.plurals import pluralize
-from pellucid.storage.model_folder import read_config
 
 if TYPE_CHECKING:
+    from pellucid.evaluation.perplexity import TextLoss
     from pellucid.evaluation.translation_metrics import Comparison
     from pellucid.translator import Translator
 
@@ -58,9 +60,8 @@ def evaluate(
             vectors analogies and similarity of each file, with coverage.
         search: How to search.
     """
-    if _is_vectors(folder):
-        from pellucid.cli.evaluate_vectors import evaluate_vectors
-
+    kind = kind_of(folder)
+    if kind == "vectors":
         if compare is not None:
             raise UsageError(
                 "--compare is for translators",
@@ -73,10 +74,10 @@ def evaluate(
                 where="pellucid evaluate",
                 hint="Word vectors take --restrict and --json.",
             )
-        evaluate_vectors(folder, files, restrict, as_json)
+        _evaluate_vectors(folder, files, restrict, as_json)
         return
-    if read_config(folder)["kind"] == "language-model":
-        evaluate_texts(folder, files, compare, texts, as_json, flags)
+    if kind == "language-model":
+        _evaluate_texts(folder, files, compare, texts, as_json, flags)
         return
     if not files:
         raise no_pairs_error("evaluate")
@@ -116,14 +117,9 @@ def evaluate(
         _show(result, compared)
 
 
-def _is_vectors(path: Path) -> bool:
-    """Tell whether word vectors stand there: a folder that says so, or a file, since other models are folders."""
-    return path.is_file() or ((path / "config.json").is_file() and read_config(path)["kind"] == "vectors")
-
-
 def _translate_all(translator: "Translator", sources: list[str], search: SearchFlags) -> list[str]:
     with console.progress("Translating", len(sources), "lines") as bar:
-        found = translator.translate(sources, on_progress=bar.advance, **search_settings(search))
+        found = translator.translate(sources, on_progress=bar.advance, **given_fields(search))
     return [one.text for one in found]
 
 
@@ -139,3 +135,97 @@ def _show(result: dict[str, Any], compared: "dict[str, Comparison]") -> None:
                 f"{found.second - found.first:+.2f}, 95 % within {low:+.2f} and {high:+.2f}, p = {found.p:.3f}"
             )
     console.log(pluralize(result["pairs"], "pair"))
+
+
+def _evaluate_texts(
+    folder: Path,
+    files: Sequence[Path],
+    compare: Path | None,
+    options: TextOptions,
+    as_json: bool,
+    flags: ModelFlags,
+) -> None:
+    """Print how well a model, and perhaps a second one, predicts the documents of the files."""
+    if not files:
+        raise UsageError("no text was given", where="pellucid evaluate", hint="Name text files or .jsonl files.")
+    found = _measure(folder, files, options, flags)
+    result: dict[str, Any] = found.as_dict()
+    other = None if compare is None else _measure(compare, files, options, flags)
+    if other is not None:
+        result["compare"] = {"model": str(compare), **other.as_dict()}
+    if as_json:
+        console.data_json(result)
+        return
+    for name, one in ((folder, found), (compare, other)):
+        if one is not None:
+            place = f"{name}: " if other is not None else ""
+            console.data(
+                f"{place}loss {one.loss:.4f} nats a token, perplexity {one.perplexity:.3f}, "
+                f"{one.bits_per_byte:.4f} bits a byte"
+            )
+            console.log(_describe(one))
+    if other is not None:
+        console.log("Of two models with different tokenizers only the bits a byte can be compared.")
+
+
+def _measure(folder: Path, files: Sequence[Path], options: TextOptions, flags: ModelFlags) -> "TextLoss":
+    from pellucid.evaluation.perplexity import measure_texts
+    from pellucid.language_model import LanguageModel
+
+    model = LanguageModel.load(folder, device=flags.device, precision=flags.precision)
+    with console.progress("Measuring", unit="tokens") as bar:
+        documents = usable_documents(files, options)
+        return measure_texts(model, documents, stride=options.stride, on_progress=bar.advance)
+
+
+def _describe(found: "TextLoss") -> str:
+    ends = "their ends counted as tokens" if found.ends else "their ends not counted"
+    return (
+        f"{pluralize(found.documents, 'document')}, {ends}; {pluralize(found.tokens, 'token')}, {found.bytes:,} bytes; "
+        f"windows of {found.context:,} tokens, {found.stride:,} apart: beyond the first, each token is predicted from "
+        f"{found.context - found.stride + 1:,} to {found.context:,} before it"
+    )
+
+
+def _evaluate_vectors(path: Path, files: Sequence[Path], restrict: int, as_json: bool) -> None:
+    """Compute analogy accuracy and similarity correlation, depending on the content of each file."""
+    if not files:
+        raise UsageError(
+            "no test file given",
+            where="pellucid evaluate",
+            hint="Name files of analogy questions (questions-words.txt) or similarity judgements (SimLex-999).",
+        )
+    from pellucid.evaluation.analogies import analogy_accuracy, is_analogy_file
+    from pellucid.evaluation.word_similarity import similarity_correlation
+
+    vectors = open_vectors(path)
+    result: dict[str, list[dict[str, Any]]] = {"analogies": [], "similarity": []}
+    for file in files:
+        if is_analogy_file(file):
+            with console.progress(f"Answering {file.name}"):
+                answers = analogy_accuracy(vectors, file, restrict=restrict)
+            result["analogies"].append({"file": str(file), **answers.as_dict()})
+        else:
+            result["similarity"].append({"file": str(file), **similarity_correlation(vectors, file).as_dict()})
+    if as_json:
+        console.data_json(result)
+        return
+    for found in result["analogies"]:
+        among = min(restrict, len(vectors))
+        console.data(f"{found['file']}: analogies among the {among:,} most frequent words")
+        groups = [found["total"], found["semantic"], found["syntactic"], *found["sections"]]
+        rows = []
+        for group in groups:
+            shares = [group["accuracy"], group["accuracy_unexcluded"]]
+            shown = ["" if share is None else f"{share:.1%}" for share in shares]
+            rows.append([group["name"], group["questions"], group["covered"], *shown])
+        console.table(["section", "questions", "covered", "accuracy", "accuracy, question words allowed"], rows)
+    for found in result["similarity"]:
+        correlation = "none" if found["spearman"] is None else f"{found['spearman']:.3f}"
+        console.data(
+            f"{found['file']}: Spearman {correlation}, {found['covered']:,} of {found['pairs']:,} pairs covered"
+        )
+        if 2 * found["covered"] < found["pairs"]:
+            console.warn(
+                f"{found['file']}: most pairs have a word that is not in the vocabulary; the correlation says little"
+            )

@@ -8,7 +8,7 @@ A command takes the set that makes sense for it as one argument, and the program
 import os
 import sys
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from cyclopts import Parameter
 
@@ -22,6 +22,7 @@ __all__ = [
     "JsonSwitch",
     "ModelFlags",
     "Switch",
+    "TextArgument",
 ]
 
 Switch = Annotated[bool, Parameter(negative="", show_default=False)]
@@ -29,6 +30,10 @@ Switch = Annotated[bool, Parameter(negative="", show_default=False)]
 
 JsonSwitch = Annotated[bool, Parameter(name="--json", negative="", show_default=False)]
 """Type of a command's argument `as_json`."""
+
+T = TypeVar("T")
+TextArgument = Annotated[T, Parameter(allow_leading_hyphen=True)]
+"""Type of an argument that is a text and may begin with a hyphen: `TextArgument[str]`, `TextArgument[str | None]`."""
 
 _MOST_THREADS = 1024  # beyond, the process ends without a word where the system gives no more
 

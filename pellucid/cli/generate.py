@@ -6,19 +6,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
+from pydantic import BaseModel
 
 from pellucid.cli import console
-from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, JsonSwitch, ModelFlags, Switch
-from pellucid.cli.sampling_flags import SamplingFlags, sampling_settings
-from pellucid.cli.text_lines import is_interactive, text_lines
+from pellucid.cli.config_flags import flags_of, given_fields
+from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, JsonSwitch, ModelFlags, Switch, TextArgument
+from pellucid.cli.inputs import is_interactive, text_lines
 from pellucid.errors import UsageError
+from pellucid.generation.sampling_config import SamplingConfig
 from pellucid.plurals import pluralize
 
 if TYPE_CHECKING:
     from pellucid.generation.generated_text import Generation
     from pellucid.language_model import LanguageModel
 
-__all__ = ["generate", "report"]
+__all__ = ["SamplingFlags", "generate"]
+
+if TYPE_CHECKING:
+    SamplingFlags = BaseModel | None
+else:
+    SamplingFlags = flags_of(
+        SamplingConfig,
+        "SamplingFlags",
+        leave_out=("samples", "alternatives"),
+        tokens=Parameter(name=["--tokens", "-n"]),
+        stop=Parameter(negative=""),
+        sliding=Parameter(negative=""),
+    )
 
 _CHUNK = 256  # prompts of a file in memory at once
 
@@ -26,8 +40,8 @@ _CHUNK = 256  # prompts of a file in memory at once
 def generate(
     folder: Path,
     /,
-    *prompts: Annotated[str, Parameter(name="prompt", allow_leading_hyphen=True)],
-    file: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
+    *prompts: Annotated[TextArgument[str], Parameter(name="prompt")],
+    file: TextArgument[str | None] = None,
     samples: int | None = None,
     alternatives: int | None = None,
     stream: Switch = False,
@@ -56,7 +70,7 @@ def generate(
         sampling: How to sample.
     """
     prompt = _prompt(prompts, file)
-    settings = sampling_settings(sampling) | {"samples": samples, "alternatives": alternatives}
+    settings = given_fields(sampling) | {"samples": samples, "alternatives": alternatives}
     if stream and file is not None:
         raise UsageError(
             "--stream cannot be combined with --file",
@@ -75,10 +89,10 @@ def generate(
         with console.progress("Generating", unit="tokens") as bar:
             found = model.generate(prompt, on_progress=bar.advance, **settings)
         _print(found, as_json)
-        report(found)
+        _report(found)
 
 
-def report(found: "Generation") -> None:
+def _report(found: "Generation") -> None:
     """Print why each sample ended, and its warnings."""
     for number, sample in enumerate(found.samples, 1):
         place = f"sample {number}: " if len(found.samples) > 1 else ""
@@ -132,7 +146,7 @@ def _streamed(model: "LanguageModel", prompt: str, settings: dict[str, Any], as_
         console.data_json(stream.generation.as_dict())
     else:
         console.data("")
-    report(stream.generation)
+    _report(stream.generation)
 
 
 def _print(found: "Generation", as_json: bool) -> None:

@@ -1,16 +1,26 @@
 """Ctrl-C during long work: it stops where nothing is lost."""
 
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from types import FrameType
 
 from pellucid.cli import console
 
-__all__ = ["EXIT_INTERRUPTED", "Interrupt"]
+__all__ = ["EXIT_INTERRUPTED", "Interrupt", "handle_signal"]
 
 EXIT_INTERRUPTED = 130
 """Exit code of a program stopped by Ctrl-C."""
+
+
+@contextmanager
+def handle_signal(number: int, handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
+    """Let `handler` handle a signal within the block."""
+    before = signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
 
 
 class Interrupt:
@@ -31,14 +41,9 @@ class Interrupt:
         self.deferred = False
         self.requested = False
 
-    @contextmanager
-    def handled(self) -> Iterator[None]:
+    def handled(self) -> AbstractContextManager[None]:
         """Handle Ctrl-C within the block."""
-        before = signal.signal(signal.SIGINT, self._handle)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, before)
+        return handle_signal(signal.SIGINT, self._handle)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         if self.requested or not self.deferred:

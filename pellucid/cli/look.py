@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from pellucid.cli import console
-from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, JsonSwitch, ModelFlags, Switch
+from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, JsonSwitch, ModelFlags, Switch, TextArgument
+from pellucid.cli.inputs import text_lines
 from pellucid.cli.look_drawing import show_view
 from pellucid.cli.look_flags import DEFAULT_PICTURE, PictureFlags
-from pellucid.cli.text_lines import text_lines
 from pellucid.errors import UsageError
-from pellucid.storage.model_folder import read_config
+from pellucid.loading import kind_of
 
 if TYPE_CHECKING:
     from pellucid.inspection.checks import SanityCheck
@@ -27,11 +27,11 @@ _MOST_TOKENS = 200  # of a text, printed above a view
 
 def look(
     folder: Path | None = None,
-    text: Annotated[str, Parameter(allow_leading_hyphen=True)] = "",
+    text: TextArgument[str] = "",
     /,
     *,
-    target: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
-    prefix: Annotated[str, Parameter(allow_leading_hyphen=True)] = "",
+    target: TextArgument[str | None] = None,
+    prefix: TextArgument[str] = "",
     picture: PictureFlags = DEFAULT_PICTURE,
     what_if: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     check: Switch = False,
@@ -218,7 +218,7 @@ def _present(
 
 def _model_kind(folder: Path, target: str | None, prefix: str) -> str:
     """Read the kind of a model, and check that the flags fit it."""
-    kind: str = "vectors" if folder.is_file() else read_config(folder)["kind"]
+    kind = kind_of(folder)
     if kind != "translator" and (target is not None or prefix):
         flag = "--target" if target is not None else "--prefix"
         raise UsageError("only translators have a target", where=flag, hint="Leave it out.")

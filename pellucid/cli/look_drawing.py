@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pellucid.cli import console
-from pellucid.cli.alignment_drawing import LEGEND, draw_alignment
+from pellucid.cli.alignment_drawing import LEGEND, divide, draw_alignment
 
 if TYPE_CHECKING:
     from pellucid.inspection.labelled_array import LabelledArray
@@ -102,16 +102,10 @@ def _blocks(headers: Sequence[str], rows: Sequence[Sequence[Any]], columns: int)
         for i, header in enumerate(headers)
     ]
     lines: list[str] = []
-    at = 1
-    while at < len(headers) or not lines:
-        stop, used = at, widths[0]
-        while stop < len(headers) and (stop == at or used + 2 + widths[stop] <= columns):
-            used += 2 + widths[stop]
-            stop += 1
-        chosen = [0, *range(at, stop)]
+    for first, last in divide([2 + width for width in widths[1:]], columns - widths[0]) or [(0, 0)]:
+        chosen = [0, *range(first + 1, last + 1)]
         lines += [""] if lines else []
         lines += console.format_table([headers[i] for i in chosen], [[row[i] for i in chosen] for row in rows])
-        at = max(stop, at + 1)
     return lines
 
 

@@ -1,5 +1,6 @@
 """`pellucid score`: the log-probability of given translations or texts."""
 
+import json
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -8,10 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from pellucid.cli import console
-from pellucid.cli.documents import DEFAULT_TEXTS, TextOptions
-from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, JsonSwitch, ModelFlags
-from pellucid.cli.pairs import MODEL_FILES_HELP, no_pairs_error
-from pellucid.cli.score_texts import score_texts
+from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, JsonSwitch, ModelFlags, TextArgument
+from pellucid.cli.inputs import DEFAULT_TEXTS, MODEL_FILES_HELP, TextOptions, no_pairs_error, usable_documents
 from pellucid.corpus.reading import read_valid_pairs
 from pellucid.errors import UsageError
 from pellucid.plurals import pluralize
@@ -19,6 +18,7 @@ from pellucid.storage.model_folder import read_config
 
 if TYPE_CHECKING:
     from pellucid.generation.text_score import TextScore
+    from pellucid.language_model import LanguageModel
 
 __all__ = ["score"]
 
@@ -29,8 +29,8 @@ def score(
     folder: Path,
     /,
     *files: Annotated[Path, Parameter(help=MODEL_FILES_HELP)],
-    text: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
-    given: Annotated[str, Parameter(allow_leading_hyphen=True)] = "",
+    text: TextArgument[str | None] = None,
+    given: TextArgument[str] = "",
     source_lang: str | None = None,
     target_lang: str | None = None,
     as_json: JsonSwitch = False,
@@ -56,7 +56,7 @@ def score(
         from pellucid.language_model import LanguageModel
 
         model = LanguageModel.load(folder, device=flags.device, precision=flags.precision)
-        _print(score_texts(model, files, text, given, texts), as_json)
+        _print(_text_scores(model, files, text, given, texts), as_json)
         return
     if text is not None or given:
         raise UsageError(
@@ -90,19 +90,50 @@ def _pair_scores(
         console.log(f"{pluralize(count, 'pair')}, {pluralize(tokens, 'token')}: {-total / tokens:.4f} nats a token")
 
 
+def _text_scores(
+    model: "LanguageModel",
+    files: Sequence[Path],
+    text: str | None,
+    given: str,
+    options: TextOptions,
+) -> "Iterator[TextScore]":
+    """Yield the score of each document of the files, or of the text; print their sum at the end."""
+    if bool(files) == (text is not None):
+        raise UsageError(
+            "expected either files or --text", where="pellucid score", hint="Name text files, or pass --text TEXT."
+        )
+    if given and text is None:
+        raise UsageError(
+            "--given needs --text", where="--given", hint="Pass --text too, or give prompts in a .jsonl file."
+        )
+    from pellucid.evaluation import perplexity
+
+    found = (
+        perplexity.score_texts(model, usable_documents(files, options), stride=options.stride)
+        if text is None
+        else iter([model.score(text, given, stride=options.stride)])
+    )
+    total, tokens, count = 0.0, 0, 0
+    with console.progress("Scoring", unit="documents") as bar:
+        for one in found:
+            yield one
+            count, total, tokens = count + 1, total + one.total, tokens + len(one.tokens)
+            bar.advance()
+    if tokens:
+        ends = "end tokens included" if text is None and perplexity.scores_end_tokens(model) else "no end token"
+        console.log(
+            f"{pluralize(count, 'text')}, {pluralize(tokens, 'token')}, {ends}: {-total / tokens:.4f} nats a token"
+        )
+
+
 def _print(scores: "Iterator[TextScore]", as_json: bool) -> None:
     count = 0
-    for found in scores:
+    for count, found in enumerate(scores, 1):
         if as_json:
-            console.data((", " if count else "[") + _dumped(found.as_dict()))
+            console.data(
+                ("[" if count == 1 else ", ") + json.dumps(found.as_dict(), ensure_ascii=False, allow_nan=False)
+            )
         else:
             console.data(f"{found.total:.4f}")
-        count += 1
     if as_json:
         console.data("]" if count else "[]")
-
-
-def _dumped(value: object) -> str:
-    import json
-
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from pellucid.cli import console
+from pellucid.cli.inputs import PairFiles, no_pairs_error
 from pellucid.cli.interrupt import EXIT_INTERRUPTED, Interrupt
-from pellucid.cli.pairs import PairFiles, no_pairs_error
 from pellucid.cli.training_flags import (
     DEFAULT_TRAINING_FLAGS,
     RunFlags,

@@ -1,8 +1,6 @@
 """`pellucid train vectors`: train word vectors from a text."""
 
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated
@@ -11,9 +9,8 @@ from cyclopts import Parameter
 
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_FLAGS, Flags
-from pellucid.cli.interrupt import EXIT_INTERRUPTED, Interrupt
-from pellucid.cli.vector_files import open_vectors, total_size
-from pellucid.cli.vector_flags import DEFAULT_VECTOR_FLAGS, VectorFlags
+from pellucid.cli.interrupt import EXIT_INTERRUPTED, Interrupt, handle_signal
+from pellucid.cli.vector_files import DEFAULT_VECTOR_FLAGS, VectorFlags, open_vectors, total_size
 from pellucid.errors import UsageError
 from pellucid.word_vectors.files.formats import Format
 
@@ -74,7 +71,7 @@ def vectors(
         warn=console.warn,
     )
     interrupt = Interrupt("Stopping here; the vectors are saved as they are")
-    with _exit_on_sigterm(), interrupt.handled(), run:
+    with handle_signal(signal.SIGTERM, _exit), interrupt.handled(), run:
         with console.progress("Reading", total_size(text), "bytes") as bar:
             run.encode(bar.advance)
         with console.progress("Compiling kernels (first run only)"):
@@ -107,15 +104,6 @@ def _train(run: "TrainingRun", interrupt: Interrupt) -> None:
     console.log(f"{step.words:,} words (all epochs) in {step.seconds:.1f} s: {step.words / step.seconds:,.0f} words/s")
 
 
-@contextmanager
-def _exit_on_sigterm() -> Iterator[None]:
-    """Exit through Python on SIGTERM, so that temporary folders are removed."""
-    before = signal.signal(signal.SIGTERM, _exit)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
 def _exit(number: int, frame: FrameType | None) -> None:
+    """Exit through Python, so that temporary folders are removed."""
     raise SystemExit(128 + number)

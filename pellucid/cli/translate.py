@@ -2,29 +2,27 @@
 
 import json
 import re
-from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 from pydantic import BaseModel
 
 from pellucid.cli import console
-from pellucid.cli.config_flags import flags_of
-from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, JsonSwitch, ModelFlags, Switch
-from pellucid.cli.text_lines import is_interactive, text_lines
+from pellucid.cli.config_flags import flags_of, given_fields
+from pellucid.cli.flags import DEFAULT_MODEL_FLAGS, JsonSwitch, ModelFlags, Switch, TextArgument
+from pellucid.cli.inputs import is_interactive, text_lines
 from pellucid.errors import UsageError
 from pellucid.generation.generation_config import GenerationConfig
 from pellucid.plurals import pluralize
-from pellucid.storage.files import atomic_file
 
 if TYPE_CHECKING:
     from pellucid.generation.translation import Translation
     from pellucid.translator import Translator
 
-__all__ = ["SearchFlags", "search_settings", "translate"]
+__all__ = ["SearchFlags", "translate"]
 
 _CHUNK = 2_000  # lines in memory at once, batched by length
 _MAX_SHOWN = 20  # warnings printed one by one
@@ -36,11 +34,6 @@ else:
     SearchFlags = flags_of(
         GenerationConfig, "SearchFlags", protect_placeholders=Parameter(name="--protect", negative="--no-protect")
     )
-
-
-def search_settings(search: "BaseModel | None") -> dict[str, Any]:
-    """Return the settings that were given as flags."""
-    return {} if search is None else search.model_dump(exclude_none=True)
 
 
 @dataclass(frozen=True)
@@ -73,10 +66,10 @@ class _Form:
 def translate(
     folder: Path,
     /,
-    *files: Annotated[str, Parameter(name="file", allow_leading_hyphen=True)],
+    *files: Annotated[TextArgument[str], Parameter(name="file")],
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    text: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
-    prefix: Annotated[str, Parameter(allow_leading_hyphen=True)] = "",
+    text: TextArgument[str | None] = None,
+    prefix: TextArgument[str] = "",
     alignment: Switch = False,
     confidence: Switch = False,
     as_json: JsonSwitch = False,
@@ -108,7 +101,7 @@ def translate(
     from pellucid.translator import Translator
 
     translator = Translator.load(folder, device=flags.device, precision=flags.precision)
-    settings = search_settings(search)
+    settings = given_fields(search)
     form = _Form(translator.settings(**settings).n_best, confidence, alignment, as_json)
     if text is not None:
         _translate_text(translator, text, prefix, form, output, settings)
@@ -117,18 +110,15 @@ def translate(
     interactive = is_interactive(file)
     if interactive:
         console.log("Type a line to translate it; Ctrl-D ends.")
-    with ExitStack() as stack:
-        out = None if output is None else stack.enter_context(atomic_file(output))
-        bar = stack.enter_context(console.progress("Translating", unit="lines"))
+    with console.output(output) as write, console.progress("Translating", unit="lines") as bar:
         lines = text_lines(file)
         number = 0
         while chunk := list(islice(lines, 1 if interactive else _CHUNK)):
-            done = translator.translate(chunk, prefix=prefix, alignment=alignment, **settings)
-            for found in done:
+            for found in translator.translate(chunk, prefix=prefix, alignment=alignment, **settings):
                 number += 1
                 warnings.show(found, number)
                 for line in form.lines(found, number):
-                    _write(line, out)
+                    write(line)
             bar.advance(len(chunk))
     warnings.sum_up()
 
@@ -164,11 +154,9 @@ def _translate_text(
     for warning in found.warnings:
         console.warn(warning.message)
     plain = not (form.as_json or form.confidence or form.alignment or form.n_best > 1)
-    lines = [found.text] if plain else form.lines(found, 1)
-    with ExitStack() as stack:
-        out = None if output is None else stack.enter_context(atomic_file(output))
-        for line in lines:
-            _write(line, out)
+    with console.output(output) as write:
+        for line in [found.text] if plain else form.lines(found, 1):
+            write(line)
 
 
 class _Warnings:
@@ -193,10 +181,3 @@ class _Warnings:
 def _one_line(text: str) -> str:
     """Replace line ends and tabs: what the model writes must not shift the lines and columns after it."""
     return re.sub(r"[\r\n\t]", " ", text)
-
-
-def _write(line: str, out: BinaryIO | None) -> None:
-    if out is None:
-        console.data(line)
-    else:
-        out.write(line.encode("utf-8") + b"\n")

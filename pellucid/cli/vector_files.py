@@ -1,22 +1,33 @@
-"""How commands open word vectors."""
+"""How commands open word vectors, and the flags of their training."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from pellucid.cli import console
 from pellucid.errors import UsageError
+from pellucid.word_vectors.config import VectorsConfig
 from pellucid.word_vectors.files.formats import Format
 
 if TYPE_CHECKING:
     from pellucid.word_vectors import KeyedVectors
 
-__all__ = ["DEFAULT_FILE", "FileOptions", "escape_field", "open_vectors", "output_format", "split_pair", "total_size"]
+__all__ = [
+    "DEFAULT_FILE",
+    "DEFAULT_VECTOR_FLAGS",
+    "FileOptions",
+    "VectorFlags",
+    "escape_field",
+    "open_vectors",
+    "output_format",
+    "split_pair",
+    "total_size",
+]
 
 _Switch = Annotated[bool, Parameter(negative="")]
 
@@ -40,6 +51,19 @@ class FileOptions:
 
 
 DEFAULT_FILE = FileOptions()
+
+
+class VectorFlags(VectorsConfig):
+    """`VectorsConfig` as flags; names, defaults and help come from its fields."""
+
+    dim: Annotated[int, Parameter(name=["--dimension", "-d"])] = VectorsConfig.model_fields["dim"]  # type: ignore[assignment]
+
+    def given(self) -> dict[str, Any]:
+        """List the settings given on the command line, by their names in `VectorsConfig`."""
+        return self.model_dump(exclude_unset=True)
+
+
+DEFAULT_VECTOR_FLAGS = VectorFlags()
 
 
 def open_vectors(path: Path, options: FileOptions = DEFAULT_FILE) -> KeyedVectors:

@@ -11,8 +11,16 @@ from cyclopts import Parameter
 from pellucid.cli import console
 from pellucid.cli.flags import DEFAULT_FLAGS, Flags
 from pellucid.cli.interrupt import EXIT_INTERRUPTED, Interrupt
-from pellucid.cli.vector_files import DEFAULT_FILE, FileOptions, escape_field, open_vectors, split_pair, total_size
-from pellucid.cli.vector_flags import DEFAULT_VECTOR_FLAGS, VectorFlags
+from pellucid.cli.vector_files import (
+    DEFAULT_FILE,
+    DEFAULT_VECTOR_FLAGS,
+    FileOptions,
+    VectorFlags,
+    escape_field,
+    open_vectors,
+    split_pair,
+    total_size,
+)
 from pellucid.errors import UsageError, UserError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Protocol
+from typing import TypeAlias
 
 import zstandard
 
@@ -22,23 +22,13 @@ _MAX_LINE = 1 << 26  # bytes; text has no such lines, other kinds of files do
 
 _GZIP, _XZ, _ZSTD = b"\x1f\x8b", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
 _MAGIC_OF_SUFFIX = {".gz": _GZIP, ".xz": _XZ, ".zst": _ZSTD}
+# One object unpacks one member of a file.
+_Unpacker: TypeAlias = "zlib._Decompress | lzma.LZMADecompressor | zstandard.ZstdDecompressionObj"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 class DamagedArchiveError(UserError):
     """A compressed file that cannot be unpacked completely."""
-
-
-class _Unpacker(Protocol):
-    """The interface shared by zlib, lzma and zstandard; one object unpacks one member of a file."""
-
-    @property
-    def eof(self) -> bool: ...
-
-    @property
-    def unused_data(self) -> bytes: ...
-
-    def decompress(self, data: bytes, /) -> bytes: ...
 
 
 _BEGINNING = 4096  # bytes of a file used to detect UTF-16

@@ -16,7 +16,7 @@ from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
 from pellucid.models.weights import load_encoder_decoder
 from pellucid.storage.model_folder import read_config
 from pellucid.tokenizers import Tokenizer
-from pellucid.tokenizers.tokenizer_pair import read_tokenizers
+from pellucid.tokenizers.model_tokenizers import load_tokenizer_pair
 
 __all__ = ["TranslationModel"]
 
@@ -63,7 +63,8 @@ class TranslationModel:
         folder = Path(folder)
         config = read_config(folder, "translator")
         model = move_model(load_encoder_decoder(config, folder / "model.safetensors"), device, precision)
-        return cls.with_network(folder, model, *_load_tokenizers(folder, config))
+        tokenizers = load_tokenizer_pair(folder)
+        return cls.with_network(folder, model, tokenizers.source, tokenizers.target)
 
     @classmethod
     def with_network(
@@ -125,20 +126,6 @@ class TranslationModel:
             longest = min(longest, limit - 1)
         placeholder_ids = len(self.source_tokenizer.placeholder_ids) if self.copies_placeholders else 0
         return TextSplitter(self.source_tokenizer, longest, config.protect_placeholders, placeholder_ids)
-
-
-def _load_tokenizers(folder: Path, config: Mapping[str, Any]) -> tuple[Tokenizer, Tokenizer]:
-    tokenizers = read_tokenizers(folder)
-    source, target = tokenizers.source, tokenizers.target
-    sizes = (config["source_vocab_size"], config["target_vocab_size"])
-    if sizes != (source.vocab_size, target.vocab_size):
-        raise UserError(
-            f"the tokenizers do not fit the model: it has {sizes[0]} source and {sizes[1]} target ids, "
-            f"they have {source.vocab_size} and {target.vocab_size}",
-            where=str(folder / "tokenizer.json"),
-            hint="The files of the folder must come from the same run; copy it again.",
-        )
-    return source, target
 
 
 def _alignment_heads(

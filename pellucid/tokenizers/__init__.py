@@ -8,12 +8,11 @@ if TYPE_CHECKING:
     from pellucid.tokenizers.chat_template import ChatTemplate
     from pellucid.tokenizers.config import TokenizerConfig
     from pellucid.tokenizers.imported import ImportedTokenizer
-    from pellucid.tokenizers.language_tokenizer import LanguageTokenizer, load_language_tokenizer
+    from pellucid.tokenizers.model_tokenizers import LanguageTokenizer, load_language_tokenizer, load_model_tokenizer
     from pellucid.tokenizers.pieces import Piece
     from pellucid.tokenizers.tokenizer import Tokenizer
     from pellucid.tokenizers.tokenizer_file import load_tokenizer
-    from pellucid.tokenizers.training import train_tokenizer
-    from pellucid.tokenizers.vocabulary_size import choose_vocab_size
+    from pellucid.tokenizers.training import choose_vocab_size, train_tokenizer
 
 __all__ = [
     "ChatTemplate",
@@ -24,6 +23,7 @@ __all__ = [
     "TokenizerConfig",
     "choose_vocab_size",
     "load_language_tokenizer",
+    "load_model_tokenizer",
     "load_tokenizer",
     "train_tokenizer",
 ]
@@ -33,12 +33,13 @@ __getattr__, __dir__ = lazy_names(
     {
         "ChatTemplate": "chat_template",
         "ImportedTokenizer": "imported",
-        "LanguageTokenizer": "language_tokenizer",
+        "LanguageTokenizer": "model_tokenizers",
         "Piece": "pieces",
         "Tokenizer": "tokenizer",
         "TokenizerConfig": "config",
-        "choose_vocab_size": "vocabulary_size",
-        "load_language_tokenizer": "language_tokenizer",
+        "choose_vocab_size": "training",
+        "load_language_tokenizer": "model_tokenizers",
+        "load_model_tokenizer": "model_tokenizers",
         "load_tokenizer": "tokenizer_file",
         "train_tokenizer": "training",
     },

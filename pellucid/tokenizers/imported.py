@@ -13,13 +13,11 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from tokenizers import Tokenizer as RustTokenizer
 
 from pellucid.errors import UserError
-from pellucid.storage.files import write_text
 from pellucid.tokenizers.layouts import (
     BYTE_CHARACTERS,
     SPACE_MARK,
@@ -30,14 +28,7 @@ from pellucid.tokenizers.layouts import (
     without_initial_mark,
     without_space_prefix,
 )
-from pellucid.tokenizers.pieces import (
-    CharacterSpan,
-    Piece,
-    PieceRun,
-    lone_surrogate_error,
-    make_visible,
-    pieces_from_runs,
-)
+from pellucid.tokenizers.pieces import ByteTokenizer, CharacterSpan, PieceRun, lone_surrogate_error, make_visible
 
 __all__ = ["ImportedTokenizer", "SpecialIds", "prepends_id", "validate_tokenizer"]
 
@@ -56,7 +47,7 @@ class SpecialIds(NamedTuple):
     adds_start: bool
 
 
-class ImportedTokenizer:
+class ImportedTokenizer(ByteTokenizer):
     """An imported tokenizer with the interface of `Tokenizer`.
 
     `decode(encode(text)) == text` for every text without lone surrogates that the model's normalisation leaves
@@ -69,6 +60,10 @@ class ImportedTokenizer:
         vocab_size: rows of the model's embedding, some of which may have no token; the number of tokens by default.
         pad_id: the id that pads shorter texts of a batch.
 
+    Attributes:
+        start_id, end_ids, adds_start: as in `special`.
+        end_id: the first of `end_ids`; None if the model has none.
+
     Raises:
         UserError: if the layout is not supported.
     """
@@ -80,6 +75,8 @@ class ImportedTokenizer:
     ) -> None:
         self._content = content
         self.special = special
+        self.start_id, self.end_ids, self.adds_start = special
+        self.end_id = special.end_ids[0] if special.end_ids else None
         self.pad_id = pad_id
         self._rust = _rust(content)  # rejects invalid files
         self._byte_level = is_byte_level(content)
@@ -99,31 +96,6 @@ class ImportedTokenizer:
 
     def __repr__(self) -> str:
         return f"ImportedTokenizer(vocab_size={self.vocab_size})"
-
-    @property
-    def vocab_size(self) -> int:
-        """Number of ids, including special ids and rows without a token."""
-        return len(self._bytes)
-
-    @property
-    def start_id(self) -> int | None:
-        """The id before a text; None if the model has none."""
-        return self.special.start_id
-
-    @property
-    def end_id(self) -> int | None:
-        """The id after a text; None if the model has none."""
-        return self.special.end_ids[0] if self.special.end_ids else None
-
-    @property
-    def end_ids(self) -> tuple[int, ...]:
-        """The ids that end a text."""
-        return self.special.end_ids
-
-    @property
-    def adds_start(self) -> bool:
-        """Whether a prompt begins with `start_id`."""
-        return self.special.adds_start
 
     @property
     def unused_ids(self) -> frozenset[int]:
@@ -182,47 +154,9 @@ class ImportedTokenizer:
         """The spellings of the special tokens in chat templates."""
         return tuple(self._special_spellings)
 
-    def decode(self, ids: Iterable[int]) -> str:
-        """Decode ids; special ids are skipped, and invalid UTF-8 becomes U+FFFD.
-
-        Raises:
-            UserError: for an id outside the vocabulary.
-        """
-        return "".join(b"".join(part for _, part in run).decode("utf-8", "replace") for run, _ in self._runs(ids))
-
-    def pieces(self, text: str) -> list[Piece]:
-        """Encode a text as pieces, with their bytes and offsets; the ids are those of `encode`."""
-        return self.pieces_from_ids(self.encode(text))
-
-    def pieces_from_ids(self, ids: Iterable[int]) -> list[Piece]:
-        """Build the pieces of ids, with offsets in the decoded text.
-
-        Special ids are pieces without bytes; invalid UTF-8 has the offsets of its U+FFFD.
-        """
-        return pieces_from_runs(self._runs(ids), self._display, lambda number: f"⟨{self._name(number)}⟩")
-
-    def id_to_bytes(self, number: int, *, at_start: bool = False) -> bytes:
-        """The UTF-8 bytes that an id adds to a text, possibly part of a character; b"" for special ids.
-
-        Args:
-            number: the id.
-            at_start: whether it is the first id with bytes: a space added by encoding is then not text.
-        """
-        if not 0 <= number < len(self._bytes):
-            raise UserError(
-                f"id {number} is not in the vocabulary",
-                where="ids",
-                hint=f"Use ids from 0 to {len(self._bytes) - 1}, from the same tokenizer.",
-            )
-        return self._bytes[number].removeprefix(b" ") if at_start and self._strips else self._bytes[number]
-
-    def save(self, path: str | Path) -> None:
-        """Write tokenizer.json atomically, as it was read.
-
-        Raises:
-            UserError: if the file cannot be written.
-        """
-        write_text(path, json.dumps(self._content, ensure_ascii=False, indent=1) + "\n")
+    def as_dict(self) -> Mapping[str, object]:
+        """The content of tokenizer.json, as it was read."""
+        return self._content
 
     @cached_property
     def _continuation(self) -> RustTokenizer:
@@ -302,6 +236,8 @@ class ImportedTokenizer:
 
     def _display(self, number: int, covered: list[CharacterSpan], neighbours: tuple[int, int]) -> str:
         """Format a piece for people, with hexadecimal bytes after characters that it covers only partly."""
+        if number in self.special_ids or self._spellings[number] is None:
+            return f"⟨{make_visible(self._spellings[number] or f'unused {number}')}⟩"
         data = self._bytes[number][-len(covered) :] if covered else b""
         mark = SPACE_MARK if len(data) < len(self._bytes[number]) else ""
         shown: list[str] = []
@@ -312,9 +248,6 @@ class ImportedTokenizer:
             code = "" if whole else f"⟨{data[places[0] : places[-1] + 1].hex(' ').upper()}⟩"
             shown.append(make_visible(character).replace(" ", SPACE_MARK) + code)
         return mark + "".join(shown)
-
-    def _name(self, number: int) -> str:
-        return make_visible(self._spellings[number] or f"unused {number}")
 
     def _tokens(self, vocab_size: int | None) -> list[str | None]:
         numbers = self._rust.get_vocab(with_added_tokens=True)

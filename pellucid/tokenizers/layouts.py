@@ -19,29 +19,36 @@ __all__ = [
 ]
 
 SPACE_MARK = "\u2581"
+_NO_PREFIX: dict[str, dict[str, Any]] = {
+    "Prepend": {"prepend": ""},
+    "Metaspace": {"prepend_scheme": "never"},
+    "ByteLevel": {"add_prefix_space": False},
+}
 _BYTE_PIECE = re.compile("<0x([0-9A-F]{2})>")
 
 
 def without_initial_mark(content: Mapping[str, Any]) -> dict[str, Any]:
     """Copy the content with a Metaspace that does not mark the first word (if it marked only that)."""
-    copy: dict[str, Any] = json.loads(json.dumps(content))
-    for part in _parts(copy.get("pre_tokenizer")):
-        if part.get("type") == "Metaspace" and part.get("prepend_scheme") == "first":
-            part["prepend_scheme"] = "never"
-    return copy
+    return _changed(content, lambda part: _NO_PREFIX["Metaspace"] if part.get("prepend_scheme") == "first" else {})
 
 
 def without_space_prefix(content: Mapping[str, Any]) -> dict[str, Any]:
     """Copy the content so that it puts no space before a text."""
+    return _changed(content, lambda part: _NO_PREFIX.get(str(part.get("type")), {}))
+
+
+def _changed(content: Mapping[str, Any], fields: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
+    """Copy the content with new values of these fields of its normalizers and pre-tokenizers."""
     copy: dict[str, Any] = json.loads(json.dumps(content))
-    never: dict[str, dict[str, Any]] = {
-        "Prepend": {"prepend": ""},
-        "Metaspace": {"prepend_scheme": "never"},
-        "ByteLevel": {"add_prefix_space": False},
-    }
-    for part in (*_parts(copy.get("normalizer")), *_parts(copy.get("pre_tokenizer"))):
-        part.update(never.get(str(part.get("type")), {}))
+    for part in _preparations(copy):
+        part.update(fields(part))
     return copy
+
+
+def _preparations(content: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the normalizers and pre-tokenizers of a text."""
+    yield from _parts(content.get("normalizer"))
+    yield from _parts(content.get("pre_tokenizer"))
 
 
 def _parts(part: Any) -> Iterator[dict[str, Any]]:
@@ -79,13 +86,12 @@ def is_byte_level(content: Mapping[str, Any]) -> bool:
 
 def adds_space_prefix(content: Mapping[str, Any]) -> bool:
     """Whether a space is put before every text."""
-    before = (*_parts(content.get("normalizer")), *_parts(content.get("pre_tokenizer")))
     tests: dict[str, Callable[[dict[str, Any]], bool]] = {
         "Prepend": lambda part: part.get("prepend") == SPACE_MARK,
         "Metaspace": lambda part: part.get("prepend_scheme", "always") != "never",
         "ByteLevel": lambda part: bool(part.get("add_prefix_space", True)),
     }
-    return any(test(part) for part in before if (test := tests.get(str(part.get("type")))))
+    return any(test(part) for part in _preparations(content) if (test := tests.get(str(part.get("type")))))
 
 
 def _byte_characters() -> list[str]:

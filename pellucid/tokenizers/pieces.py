@@ -1,19 +1,15 @@
-"""Pieces of a text: their bytes, the characters they cover, and their display form."""
+"""Pieces of a text (their bytes, the characters they cover, their display form), and what tokenizers have in common."""
 
-from collections.abc import Callable, Iterable
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from pellucid.errors import UserError
+from pellucid.storage.files import write_text
 
-__all__ = [
-    "CharacterSpan",
-    "Piece",
-    "PieceRun",
-    "character_spans",
-    "lone_surrogate_error",
-    "make_visible",
-    "pieces_from_runs",
-]
+__all__ = ["ByteTokenizer", "CharacterSpan", "Piece", "PieceRun", "lone_surrogate_error", "make_visible"]
 
 
 class Piece(NamedTuple):
@@ -51,7 +47,7 @@ def make_visible(text: str) -> str:
     return "".join(character if character.isprintable() else f"⟨U+{ord(character):04X}⟩" for character in text)
 
 
-def character_spans(data: bytes) -> tuple[list[CharacterSpan], int]:
+def _character_spans(data: bytes) -> tuple[list[CharacterSpan], int]:
     """Find the character of each byte of a text, and the number of characters.
 
     As in decoding with "replace", each invalid stretch of bytes becomes one U+FFFD; its character here is "".
@@ -74,38 +70,104 @@ def character_spans(data: bytes) -> tuple[list[CharacterSpan], int]:
     return spans, characters
 
 
-def pieces_from_runs(
-    runs: Iterable[PieceRun],
-    display: Callable[[int, list[CharacterSpan], tuple[int, int]], str],
-    special_display: Callable[[int], str],
-) -> list[Piece]:
-    """Build the pieces of a text's runs, with offsets in the decoded text.
+class ByteTokenizer(ABC):
+    """What all tokenizers have in common: every id adds bytes to a text.
 
-    Special ids are pieces without bytes; invalid bytes have the offsets of their U+FFFD.
-
-    Args:
-        runs: the runs of the text.
-        display: formats an id, given the characters that its bytes belong to and the starts of the characters before
-            and after them, −1 if there are none.
-        special_display: formats a special id.
+    A subclass sets `_bytes`, the bytes of each id (none for special ids), and `_strips`, whether encoding puts a space
+    before a text, which decoding removes.
     """
-    pieces: list[Piece] = []
-    offset = 0
-    for run, special in runs:
-        spans, length = character_spans(b"".join(part for _, part in run))
-        at = 0
-        for number, part in run:
-            covered = spans[at : at + len(part)]
-            start = offset + (spans[at].start if at < len(spans) else length)
-            end = offset + covered[-1].end if covered else start
-            before = spans[at - 1].start if at else -1
-            after = spans[at + len(part)].start if at + len(part) < len(spans) else -1
-            pieces.append(Piece(number, part, start, end, display(number, covered, (before, after))))
-            at += len(part)
-        offset += length
-        if special is not None:
-            pieces.append(Piece(special, b"", offset, offset, special_display(special)))
-    return pieces
+
+    _bytes: list[bytes]
+    _strips: bool = True
+
+    @property
+    def vocab_size(self) -> int:
+        """Number of ids, including special ids, bytes and ids without a token."""
+        return len(self._bytes)
+
+    @abstractmethod
+    def encode(self, text: str) -> list[int]:
+        """Encode a text, without start and end ids.
+
+        Raises:
+            UserError: for a lone surrogate, or a character that the vocabulary cannot represent.
+        """
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """Decode ids; special ids are skipped, and invalid UTF-8 becomes U+FFFD.
+
+        Raises:
+            UserError: for an id outside the vocabulary.
+        """
+        return "".join(b"".join(part for _, part in run).decode("utf-8", "replace") for run, _ in self._runs(ids))
+
+    def pieces(self, text: str) -> list[Piece]:
+        """Encode a text as pieces, with their bytes and offsets; the ids are those of `encode`."""
+        return self.pieces_from_ids(self.encode(text))
+
+    def pieces_from_ids(self, ids: Iterable[int]) -> list[Piece]:
+        """Build the pieces of ids, with offsets in the decoded text.
+
+        Special ids are pieces without bytes; invalid UTF-8 has the offsets of its U+FFFD.
+        """
+        pieces: list[Piece] = []
+        offset = 0
+        for run, special in self._runs(ids):
+            spans, length = _character_spans(b"".join(part for _, part in run))
+            at = 0
+            for number, part in run:
+                covered = spans[at : at + len(part)]
+                start = offset + (spans[at].start if at < len(spans) else length)
+                end = offset + covered[-1].end if covered else start
+                before = spans[at - 1].start if at else -1
+                after = spans[at + len(part)].start if at + len(part) < len(spans) else -1
+                pieces.append(Piece(number, part, start, end, self._display(number, covered, (before, after))))
+                at += len(part)
+            offset += length
+            if special is not None:
+                pieces.append(Piece(special, b"", offset, offset, self._display(special, [], (-1, -1))))
+        return pieces
+
+    def id_to_bytes(self, number: int, *, at_start: bool = False) -> bytes:
+        """The UTF-8 bytes that an id adds to a text, possibly part of a character; b"" for special ids.
+
+        Args:
+            number: the id.
+            at_start: whether it is the first id with bytes: a space added by encoding is then not text.
+        """
+        if not 0 <= number < len(self._bytes):
+            raise UserError(
+                f"id {number} is not in the vocabulary",
+                where="ids",
+                hint=f"Use ids from 0 to {len(self._bytes) - 1}, from the same tokenizer.",
+            )
+        return self._bytes[number].removeprefix(b" ") if at_start and self._strips else self._bytes[number]
+
+    @abstractmethod
+    def as_dict(self) -> Mapping[str, object]:
+        """The content of the tokenizer's file."""
+
+    def save(self, path: str | Path) -> None:
+        """Write the tokenizer to a file atomically.
+
+        Raises:
+            UserError: if the file cannot be written.
+        """
+        write_text(path, json.dumps(self.as_dict(), ensure_ascii=False, indent=1) + "\n")
+
+    @abstractmethod
+    def _runs(self, ids: Iterable[int]) -> Iterator[PieceRun]:
+        """Yield the ids up to each special id with their bytes, and that id; then the rest, and None."""
+
+    @abstractmethod
+    def _display(self, number: int, covered: list[CharacterSpan], neighbours: tuple[int, int]) -> str:
+        """Format an id for people.
+
+        Args:
+            number: the id.
+            covered: the characters that its bytes belong to.
+            neighbours: the starts of the characters before and after these, −1 if there are none.
+        """
 
 
 def lone_surrogate_error(text: str) -> UserError:

@@ -4,21 +4,18 @@ Ids in order: padding, start, end and ten placeholders, which have no written fo
 then the 256 bytes, the space mark and the alphabet's characters; then the model's longer pieces.
 """
 
-import json
 import random
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol
 
 from pellucid.errors import UserError
 from pellucid.randomness import derive_seed
-from pellucid.storage.files import write_text
 from pellucid.tokenizers.alphabet import BYTES, PLACEHOLDERS, SPACE_MARK, Alphabet
 from pellucid.tokenizers.byte_pairs import BytePairs
 from pellucid.tokenizers.config import TokenizerKind
-from pellucid.tokenizers.pieces import Piece, PieceRun, make_visible, pieces_from_runs
-from pellucid.tokenizers.subword_model import SubwordModel
+from pellucid.tokenizers.pieces import ByteTokenizer, CharacterSpan, PieceRun, make_visible
 
-__all__ = ["FORMAT", "SPECIAL_IDS", "Tokenizer"]
+__all__ = ["FORMAT", "SPECIAL_IDS", "SubwordModel", "Tokenizer"]
 
 FORMAT = 1
 SPECIAL_IDS = 3 + len(PLACEHOLDERS)
@@ -30,14 +27,52 @@ _MAX_CACHED_WORDS = 400_000
 _MAX_CACHED_LENGTH = 24
 
 
-class Tokenizer:
+class SubwordModel(Protocol):
+    """The interface shared by all kinds of tokenizer: splits a word (see `Alphabet.split`) into pieces.
+
+    A piece's number is its index in `pieces`, which begins with the alphabet's base symbols, so that every word can be
+    split. Special ids are handled by `Tokenizer`, which puts them before the pieces.
+    """
+
+    @property
+    def kind(self) -> TokenizerKind:
+        """The kind of tokenizer."""
+
+    @property
+    def pieces(self) -> Sequence[str]:
+        """All pieces, escaped, by number."""
+
+    def split(self, word: str) -> list[int]:
+        """Split a word into the numbers of its pieces; the pieces joined are the word."""
+
+    def as_dict(self) -> dict[str, object]:
+        """What the file holds besides the alphabet."""
+
+
+class Tokenizer(ByteTokenizer):
     """Text ↔ ids. Create one with `train_tokenizer` or `load_tokenizer`.
 
     For every text without lone surrogates `decode(encode(text)) == text`; nothing is normalised.
+
+    Attributes:
+        kind: "bpe", "unigram", "words" or "characters".
+        pad_id: the id that pads shorter texts of a batch.
+        start_id, end_id: the ids before and after a sentence.
+        end_ids: the ids that end a text.
+        adds_start: whether a prompt begins with `start_id`.
+        placeholder_ids: the ids of placeholders, see `encode_segments`.
     """
+
+    pad_id = 0
+    start_id = 1
+    end_id = 2
+    end_ids = (2,)
+    adds_start = True
+    placeholder_ids = range(3, SPECIAL_IDS)
 
     def __init__(self, alphabet: Alphabet, model: SubwordModel, trained_on: dict[str, int] | None = None) -> None:
         self.alphabet = alphabet
+        self.kind: TokenizerKind = model.kind
         self.trained_on = trained_on or {}
         self._model = model
         self._bytes = [b""] * SPECIAL_IDS + [_bytes_of(piece) for piece in model.pieces]
@@ -45,46 +80,6 @@ class Tokenizer:
 
     def __repr__(self) -> str:
         return f"Tokenizer(kind={self.kind!r}, vocab_size={self.vocab_size})"
-
-    @property
-    def kind(self) -> TokenizerKind:
-        """The kind: "bpe", "unigram", "words" or "characters"."""
-        return self._model.kind
-
-    @property
-    def vocab_size(self) -> int:
-        """Number of ids, including special ids and bytes."""
-        return len(self._bytes)
-
-    @property
-    def pad_id(self) -> int:
-        """The id that pads shorter texts of a batch."""
-        return 0
-
-    @property
-    def start_id(self) -> int:
-        """The id before a sentence."""
-        return 1
-
-    @property
-    def end_id(self) -> int:
-        """The id after a sentence."""
-        return 2
-
-    @property
-    def end_ids(self) -> tuple[int, ...]:
-        """The ids that end a text."""
-        return (self.end_id,)
-
-    @property
-    def adds_start(self) -> bool:
-        """Whether a prompt begins with `start_id`; always true."""
-        return True
-
-    @property
-    def placeholder_ids(self) -> range:
-        """The ids of placeholders, see `encode_segments`."""
-        return range(3, SPECIAL_IDS)
 
     def encode(self, text: str) -> list[int]:
         """Encode a text, without start and end ids.
@@ -132,14 +127,6 @@ class Tokenizer:
         ]
         return self._encode_escaped("".join(escaped))
 
-    def decode(self, ids: Iterable[int]) -> str:
-        """Decode ids; special ids are skipped, and invalid UTF-8 becomes U+FFFD.
-
-        Raises:
-            UserError: for an id outside the vocabulary.
-        """
-        return "".join(segment for segment in self.decode_segments(ids) if isinstance(segment, str))
-
     def decode_segments(self, ids: Iterable[int]) -> list[str | int]:
         """Decode ids into strings and the numbers of placeholders; empty strings are left out."""
         segments: list[str | int] = []
@@ -148,44 +135,6 @@ class Tokenizer:
             segments += [text] if text else []
             segments += [] if placeholder is None else [placeholder - self.placeholder_ids[0]]
         return segments
-
-    def pieces(self, text: str) -> list[Piece]:
-        """Encode a text as pieces, with their bytes and offsets; the ids are those of `encode`."""
-        return self.pieces_from_ids(self.encode(text))
-
-    def pieces_from_ids(self, ids: Iterable[int]) -> list[Piece]:
-        """Build the pieces of ids, with offsets in the decoded text.
-
-        Special ids are pieces without bytes; invalid UTF-8 has the offsets of its U+FFFD.
-        """
-        return pieces_from_runs(
-            self._runs(ids),
-            lambda number, covered, _: self._display(number, covered[0].character if covered else ""),
-            lambda number: self._display(number, ""),
-        )
-
-    def id_to_bytes(self, number: int, *, at_start: bool = False) -> bytes:
-        """The UTF-8 bytes that an id adds to a text, possibly part of a character; b"" for special ids.
-
-        Args:
-            number: the id.
-            at_start: whether it is the first id with bytes: the space added by encoding is then not text.
-        """
-        if not 0 <= number < len(self._bytes):
-            raise UserError(
-                f"id {number} is not in the vocabulary",
-                where="ids",
-                hint=f"Use ids from 0 to {len(self._bytes) - 1}, from the same tokenizer.",
-            )
-        return self._bytes[number].removeprefix(b" ") if at_start else self._bytes[number]
-
-    def save(self, path: str | Path) -> None:
-        """Write the tokenizer to a file atomically.
-
-        Raises:
-            UserError: if the file cannot be written.
-        """
-        write_text(path, json.dumps(self.as_dict(), ensure_ascii=False, indent=1) + "\n")
 
     def as_dict(self) -> dict[str, object]:
         """The content of the file; deterministic for a training text."""
@@ -257,10 +206,11 @@ class Tokenizer:
             run.append((number, part))
         yield run, None
 
-    def _display(self, number: int, character: str) -> str:
+    def _display(self, number: int, covered: list[CharacterSpan], neighbours: tuple[int, int]) -> str:
         if number < SPECIAL_IDS:
             return f"⟨{_SPECIAL_NAMES[number]}⟩"
         if number in _BYTE_IDS:
+            character = covered[0].character if covered else ""
             return f"{make_visible(character)}⟨{number - _BYTE_IDS[0]:02X}⟩"
         return make_visible(self._model.pieces[number - SPECIAL_IDS])
 

@@ -4,19 +4,21 @@ import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pellucid.errors import UserError
 from pellucid.tokenizers.alphabet import BYTES, SPACE_MARK, Alphabet, is_reserved
 from pellucid.tokenizers.byte_pairs import BytePairs
-from pellucid.tokenizers.subword_model import SubwordModel
-from pellucid.tokenizers.tokenizer import FORMAT, Tokenizer
+from pellucid.tokenizers.tokenizer import FORMAT, SubwordModel, Tokenizer
 from pellucid.tokenizers.unigram import Unigram
 from pellucid.tokenizers.word_list import WordList
 
 __all__ = ["load_tokenizer"]
 
+T = TypeVar("T")
+
 _KINDS = ("bpe", "unigram", "words", "characters")
+_KIND_NAMES: dict[type, str] = {dict: "an object", list: "a list", str: "a string"}
 _CLASSES = ("letters", "unspaced", "digits", "symbols")
 
 
@@ -64,8 +66,8 @@ def _damaged(path: str | Path, what: str) -> UserError:
 
 def _tokenizer(content: dict[str, Any]) -> Tokenizer:
     alphabet = _alphabet(content["alphabet"])
-    model = _model(content["kind"], alphabet, _fields(content.get("model"), "model"))
-    trained_on = _fields(content.get("trained_on", {}), "trained_on")
+    model = _model(content["kind"], alphabet, _typed(content.get("model"), dict, "model"))
+    trained_on = _typed(content.get("trained_on", {}), dict, "trained_on")
     if not all(isinstance(count, int) for count in trained_on.values()):
         raise _DamagedFile("trained_on has a value that is not a count")
     tokenizer = Tokenizer(alphabet, model, trained_on)
@@ -75,10 +77,10 @@ def _tokenizer(content: dict[str, Any]) -> Tokenizer:
 
 
 def _alphabet(fields: Any) -> Alphabet:
-    fields = _fields(fields, "alphabet")
+    fields = _typed(fields, dict, "alphabet")
     if sorted(fields) != sorted(_CLASSES):
         raise _DamagedFile(f"the alphabet has {', '.join(fields) or 'nothing'} instead of {', '.join(_CLASSES)}")
-    characters = "".join(_text(fields[name], name) for name in _CLASSES)
+    characters = "".join(_typed(fields[name], str, name) for name in _CLASSES)
     if len(set(characters)) != len(characters):
         raise _DamagedFile("a character occurs twice in the alphabet")
     if any(character == " " or is_reserved(character) for character in characters):
@@ -99,8 +101,8 @@ def _model(kind: str, alphabet: Alphabet, fields: dict[str, Any]) -> SubwordMode
 def _merges(entries: Any, base_symbols: Sequence[str]) -> list[tuple[str, str]]:
     known = set(base_symbols[len(BYTES) :])
     merges = []
-    for entry in _list(entries, "merges"):
-        left, _, right = _text(entry, "a merge").partition(" ")
+    for entry in _typed(entries, list, "merges"):
+        left, _, right = _typed(entry, str, "a merge").partition(" ")
         if left not in known or right not in known:
             raise _DamagedFile(f"the merge {entry!r} joins a piece that no earlier merge creates")
         known.add(left + right)
@@ -114,7 +116,7 @@ def _scores(entries: Any, base_symbols: Sequence[str]) -> dict[str, float]:
     characters = base_symbols[len(BYTES) :]
     known = set(characters)
     scores: dict[str, float] = {}
-    for entry in _list(entries, "scores"):
+    for entry in _typed(entries, list, "scores"):
         if not isinstance(entry, list) or len(entry) != 2 or not isinstance(entry[1], float):
             raise _DamagedFile(f"{entry!r} is not a piece and its score")
         piece, score = _spelled(entry[0], known), entry[1]
@@ -128,31 +130,19 @@ def _scores(entries: Any, base_symbols: Sequence[str]) -> dict[str, float]:
 
 def _words(entries: Any, base_symbols: Sequence[str]) -> list[str]:
     known = set(base_symbols[len(BYTES) :])
-    words = [_spelled(entry, known) for entry in _list(entries, "words")]
+    words = [_spelled(entry, known) for entry in _typed(entries, list, "words")]
     if len(set(words)) != len(words) or any(len(word) < 2 for word in words):
         raise _DamagedFile("a word occurs twice or is a single character")
     return words
 
 
 def _spelled(piece: Any, known: set[str]) -> str:
-    if not _text(piece, "a piece") or not known.issuperset(piece):
+    if not _typed(piece, str, "a piece") or not known.issuperset(piece):
         raise _DamagedFile(f"the piece {piece!r} is not spelled with the alphabet and {SPACE_MARK}")
     return str(piece)
 
 
-def _fields(value: Any, name: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise _DamagedFile(f"{name} is missing or not an object")
-    return value
-
-
-def _list(value: Any, name: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise _DamagedFile(f"{name} is missing or not a list")
-    return value
-
-
-def _text(value: Any, name: str) -> str:
-    if not isinstance(value, str):
-        raise _DamagedFile(f"{name} is missing or not a string")
+def _typed(value: Any, kind: type[T], name: str) -> T:
+    if not isinstance(value, kind):
+        raise _DamagedFile(f"{name} is missing or not {_KIND_NAMES[kind]}")
     return value

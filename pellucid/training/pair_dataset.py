@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from pellucid.alignment.lexicon import Lexicon
 from pellucid.randomness import derive_seed
 from pellucid.storage.id_store import IdStore
+from pellucid.tokenizers.model_tokenizers import TokenizerPair
 from pellucid.tokenizers.tokenizer import Tokenizer
-from pellucid.tokenizers.tokenizer_pair import TokenizerPair
 from pellucid.training.batches import PairBatch, pair_batch, plan_epoch
 
 __all__ = ["PairDataset", "alignment_posteriors"]

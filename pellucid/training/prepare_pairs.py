@@ -19,7 +19,7 @@ from pellucid.plurals import pluralize
 from pellucid.storage.files import atomic_folder, write_text
 from pellucid.storage.id_store import IdStoreWriter
 from pellucid.storage.model_folder import read_json, write_json
-from pellucid.tokenizers.tokenizer_pair import TokenizerPair, read_tokenizers, write_tokenizers
+from pellucid.tokenizers.model_tokenizers import TokenizerPair, read_tokenizers, write_tokenizers
 from pellucid.tokenizers.training import train_tokenizer
 from pellucid.training.pair_dataset import PairDataset
 from pellucid.training.recipe import TranslatorRecipe

@@ -14,8 +14,7 @@ from pellucid.storage.files import atomic_folder
 from pellucid.storage.model_folder import read_json, write_json
 from pellucid.tokenizers.tokenizer import Tokenizer
 from pellucid.tokenizers.tokenizer_file import load_tokenizer
-from pellucid.tokenizers.training import train_tokenizer
-from pellucid.tokenizers.vocabulary_size import choose_vocab_size_for_bytes
+from pellucid.tokenizers.training import choose_vocab_size_for_bytes, train_tokenizer
 from pellucid.training.document_dataset import DocumentDataset, write_documents
 from pellucid.training.prepare_pairs import restart_hint
 from pellucid.training.recipe import LanguageModelRecipe

@@ -20,8 +20,8 @@ from torch import Tensor, nn
 from pellucid.errors import UserError
 from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.storage.model_folder import read_json, write_json
+from pellucid.tokenizers.model_tokenizers import TokenizerPair
 from pellucid.tokenizers.tokenizer import SPECIAL_IDS, Tokenizer
-from pellucid.tokenizers.tokenizer_pair import TokenizerPair
 from pellucid.training.request import Log
 from pellucid.word_vectors.keyed_vectors import KeyedVectors
 from pellucid.word_vectors.segmenters import piece_to_word

@@ -12,7 +12,7 @@ from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.models.initialise import init_from_lexicon, init_identity_cross_attention, init_weights
 from pellucid.models.weights import load_encoder_decoder
 from pellucid.storage.model_folder import read_config, write_config, write_json
-from pellucid.tokenizers.tokenizer_pair import read_tokenizers, write_tokenizers
+from pellucid.tokenizers.model_tokenizers import read_tokenizers, write_tokenizers
 from pellucid.training.adapt import estimate_tokens
 from pellucid.training.adapt_translator import adapt_translator
 from pellucid.training.memory_fit import check_fits

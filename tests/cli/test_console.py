@@ -89,9 +89,9 @@ def test_an_error_has_the_same_three_fields_for_people_and_programs(capsys: pyte
 
 
 def test_columns_line_up_with_chinese_in_them(capsys: pytest.CaptureFixture[str]) -> None:
-    console.table(["词", "count"], [["好久不见", 12345], ["a", None]], title="Words")
+    console.table(["词", "count"], [["好久不见", 12345], ["a", None]])
     lines = capsys.readouterr().out.splitlines()
-    assert lines == ["Words", "词         count", "────────────────", "好久不见  12,345", "a"]
+    assert lines == ["词         count", "────────────────", "好久不见  12,345", "a"]
 
 
 def test_a_table_may_have_no_rows_or_no_header() -> None:

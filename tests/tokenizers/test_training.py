@@ -6,7 +6,7 @@ from pydantic import ValidationError
 from pellucid.errors import UserError
 from pellucid.tokenizers import Tokenizer, TokenizerConfig, choose_vocab_size, train_tokenizer
 from pellucid.tokenizers.config import TokenizerKind
-from pellucid.tokenizers.vocabulary_size import VOCABULARY_SIZES, choose_vocab_size_for_bytes
+from pellucid.tokenizers.training import VOCABULARY_SIZES, choose_vocab_size_for_bytes
 
 KINDS: tuple[TokenizerKind, ...] = ("bpe", "unigram", "words", "characters")
 LINES = [f"the {name} number {number} eats 鱼 and {name}s" for number in range(300) for name in ("cat", "dog", "猫")]
