@@ -55,8 +55,6 @@ def did_you_mean(name: str, known: Iterable[str], otherwise: str | None = None, 
     """Suggest the known name closest to a misspelled one, as an error's hint: `Did you mean beam_size?`.
 
     Args:
-        name: the unknown name.
-        known: the names that exist.
         otherwise: the hint if no name is close; lists the known names unless given.
         template: how a name is written, as in "`pellucid {}`".
     """
@@ -70,7 +68,6 @@ def invalid_setting(error: "ValidationError", model: "type[BaseModel]", where: s
     """Convert pydantic's first complaint about a setting to an error: `window: input should be …, got 0`.
 
     Args:
-        error: what validating the settings raised.
         model: the settings; the description of the field becomes the hint.
         where: the file or flag the settings come from; the field's name unless given.
     """

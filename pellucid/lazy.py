@@ -14,7 +14,6 @@ def lazy_names(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str]
     """Create a package's `__getattr__` and `__dir__`.
 
     Args:
-        package: the package's `__name__`.
         modules: for each exported name, the module that defines it, relative to the package.
     """
 

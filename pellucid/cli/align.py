@@ -13,7 +13,7 @@ from pellucid.alignment.aligner import IndexedPairs, WordAligner, fit_aligner
 from pellucid.alignment.lexicon import Link
 from pellucid.alignment.symmetrisation import Symmetrisation
 from pellucid.cli import console
-from pellucid.cli.flags import DEFAULT_FLAGS, Flags
+from pellucid.cli.flags import DEFAULT_FLAGS, Flags, ShownJsonSwitch
 from pellucid.cli.inputs import PairFiles
 from pellucid.corpus.reading import read_valid_pairs
 from pellucid.corpus.words import split_words
@@ -54,7 +54,7 @@ def align(
     *sources: PairFiles,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     lexicon: Path | None = None,
-    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    as_json: ShownJsonSwitch = False,
     options: AlignOptions = DEFAULT_OPTIONS,
     flags: Flags = DEFAULT_FLAGS,
 ) -> None:

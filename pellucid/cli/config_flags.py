@@ -32,8 +32,6 @@ def flags_of(config: type[BaseModel], name: str, *, leave_out: tuple[str, ...] =
     they override, not here.
 
     Args:
-        config: the settings model.
-        name: of the type.
         leave_out: fields without a flag.
         parameters: how cyclopts treats the flag of a field, such as its short name.
     """

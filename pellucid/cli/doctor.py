@@ -9,9 +9,9 @@ from pydantic import ValidationError
 
 from pellucid.cli import console
 from pellucid.cli.config_flags import described_as_flags
-from pellucid.cli.flags import DEFAULT_FLAGS, Flags
+from pellucid.cli.flags import DEFAULT_FLAGS, Flags, ShownJsonSwitch, ShownSwitch
 from pellucid.cli.inputs import PAIR_FILES_HELP
-from pellucid.corpus.config import DataConfig, DocumentsConfig
+from pellucid.corpus.config import Boundary, DataConfig, DocumentsConfig
 from pellucid.corpus.doctor.checks import CHECKS
 from pellucid.errors import UsageError
 from pellucid.plurals import pluralize
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["doctor"]
 
 _Files = Annotated[list[Path] | None, Parameter(negative="", consume_multiple=True)]
-_Switch = Annotated[bool, Parameter(negative="")]
 _DEFAULT_CONFIG = DataConfig()
 
 if TYPE_CHECKING:
@@ -34,15 +33,15 @@ else:
 
 def doctor(
     *sources: Annotated[Path, Parameter(help=f"{PAIR_FILES_HELP} With --lm, text files.")],
-    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    as_json: ShownJsonSwitch = False,
     fix: Path | None = None,
-    overwrite: _Switch = False,
+    overwrite: ShownSwitch = False,
     list_checks: Annotated[bool, Parameter(name="--list", negative="")] = False,
     valid: _Files = None,
     test: _Files = None,
     source_lang: str | None = None,
     target_lang: str | None = None,
-    lm: _Switch = False,
+    lm: ShownSwitch = False,
     documents: Literal["auto", "blank-line", "line", "file"] = "auto",
     examples: int = 3,
     config: Annotated[_DataFlags, Parameter(name="*", negative="")] = _DEFAULT_CONFIG,
@@ -80,8 +79,7 @@ def doctor(
                 where="pellucid doctor --lm",
                 hint="Use `--drop encoding` to leave out unreadable documents.",
             )
-        documents_config = _documents_config(documents, config)
-        return _print_report(_examine_documents(sources, valid or (), documents_config), as_json, examples)
+        return _print_report(_examine_documents(sources, valid or (), documents, config), as_json, examples)
     from pellucid.corpus.doctor.examination import examine
     from pellucid.corpus.doctor.fixing import fix as fix_text
 
@@ -114,23 +112,22 @@ def doctor(
     return 0
 
 
-def _documents_config(documents: Literal["auto", "blank-line", "line", "file"], config: DataConfig) -> DocumentsConfig:
-    """The same choices of checks for documents, which undergo fewer checks than pairs."""
+def _examine_documents(
+    sources: Sequence[Path], valid: Sequence[Path], documents: Boundary | Literal["auto"], config: DataConfig
+) -> "DocumentReport":
+    """Examine documents with the same choices of checks; they undergo fewer checks than pairs."""
+    from pellucid.corpus.doctor.document_examination import examine_documents
+
     try:
-        return DocumentsConfig(documents=documents, drop=config.drop, keep=config.keep, skip=config.skip)
+        options = DocumentsConfig(documents=documents, drop=config.drop, keep=config.keep, skip=config.skip)
     except ValidationError as error:
         raise UsageError(
             str(error.errors()[0]["msg"]).removeprefix("Value error, ").rstrip("."),
             where="pellucid doctor --lm",
             hint="See docs/doctor.md for the checks of documents.",
         ) from error
-
-
-def _examine_documents(sources: Sequence[Path], valid: Sequence[Path], config: DocumentsConfig) -> "DocumentReport":
-    from pellucid.corpus.doctor.document_examination import examine_documents
-
-    held_out = examine_documents(valid, config).documents if valid else None
-    return examine_documents(sources, config, held_out).report
+    held_out = examine_documents(valid, options).documents if valid else None
+    return examine_documents(sources, options, held_out).report
 
 
 def _print_report(report: "DoctorReport | DocumentReport", as_json: bool, examples: int) -> int:

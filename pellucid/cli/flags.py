@@ -21,6 +21,8 @@ __all__ = [
     "Flags",
     "JsonSwitch",
     "ModelFlags",
+    "ShownJsonSwitch",
+    "ShownSwitch",
     "Switch",
     "TextArgument",
 ]
@@ -30,6 +32,10 @@ Switch = Annotated[bool, Parameter(negative="", show_default=False)]
 
 JsonSwitch = Annotated[bool, Parameter(name="--json", negative="", show_default=False)]
 """Type of a command's argument `as_json`."""
+
+ShownSwitch = Annotated[bool, Parameter(negative="")]
+ShownJsonSwitch = Annotated[bool, Parameter(name="--json", negative="")]
+"""The same with their default in the help."""
 
 T = TypeVar("T")
 TextArgument = Annotated[T, Parameter(allow_leading_hyphen=True)]

@@ -35,7 +35,6 @@ def draw(array: "LabelledArray", head: int | None = None, columns: int | None = 
     Args:
         array: with one to three axes. Of three, the first is reduced: heads to the selected one or their mean, parts
             and steps to the last.
-        head: which of the heads.
         columns: width of the terminal; that of this terminal unless given.
     """
     columns = columns or shutil.get_terminal_size((80, 24)).columns

@@ -53,10 +53,12 @@ def score(
     """
     kind = read_config(folder)["kind"]
     if kind == "language-model":
+        from pellucid.evaluation.perplexity import scores_end_tokens
         from pellucid.language_model import LanguageModel
 
         model = LanguageModel.load(folder, device=flags.device, precision=flags.precision)
-        _print(_text_scores(model, files, text, given, texts), as_json)
+        ends = "end tokens included" if text is None and scores_end_tokens(model) else "no end token"
+        _print(_text_scores(model, files, text, given, texts), as_json, "text", f", {ends}")
         return
     if text is not None or given:
         raise UsageError(
@@ -64,13 +66,13 @@ def score(
         )
     if not files:
         raise no_pairs_error("score")
-    _print(_pair_scores(folder, files, source_lang, target_lang, flags), as_json)
+    _print(_pair_scores(folder, files, source_lang, target_lang, flags), as_json, "pair")
 
 
 def _pair_scores(
     folder: Path, files: Sequence[Path], source_lang: str | None, target_lang: str | None, flags: ModelFlags
 ) -> "Iterator[TextScore]":
-    """Yield the scores of the pairs in the files; print their mean at the end."""
+    """Yield the scores of the pairs in the files."""
     from pellucid.evaluation.pair_scores import score_pairs
     from pellucid.translator import Translator
 
@@ -78,16 +80,9 @@ def _pair_scores(
     source_lang = source_lang or translator.source_language
     target_lang = target_lang or translator.target_language
     pairs = read_valid_pairs(files, source_lang, target_lang)
-    total, tokens, count = 0.0, 0, 0
-    with console.progress("Scoring", unit="pairs") as bar:
-        while chunk := list(islice(pairs, _CHUNK)):
-            locations = [(pair.source_location, pair.target_location) for pair in chunk]
-            for found in score_pairs(translator, [(pair.source, pair.target) for pair in chunk], locations=locations):
-                yield found
-                count, total, tokens = count + 1, total + found.total, tokens + len(found.tokens)
-            bar.advance(len(chunk))
-    if tokens:
-        console.log(f"{pluralize(count, 'pair')}, {pluralize(tokens, 'token')}: {-total / tokens:.4f} nats a token")
+    while chunk := list(islice(pairs, _CHUNK)):
+        locations = [(pair.source_location, pair.target_location) for pair in chunk]
+        yield from score_pairs(translator, [(pair.source, pair.target) for pair in chunk], locations=locations)
 
 
 def _text_scores(
@@ -97,7 +92,7 @@ def _text_scores(
     given: str,
     options: TextOptions,
 ) -> "Iterator[TextScore]":
-    """Yield the score of each document of the files, or of the text; print their sum at the end."""
+    """Yield the score of each document of the files, or of the text."""
     if bool(files) == (text is not None):
         raise UsageError(
             "expected either files or --text", where="pellucid score", hint="Name text files, or pass --text TEXT."
@@ -106,34 +101,27 @@ def _text_scores(
         raise UsageError(
             "--given needs --text", where="--given", hint="Pass --text too, or give prompts in a .jsonl file."
         )
-    from pellucid.evaluation import perplexity
+    from pellucid.evaluation.perplexity import score_texts
 
-    found = (
-        perplexity.score_texts(model, usable_documents(files, options), stride=options.stride)
-        if text is None
-        else iter([model.score(text, given, stride=options.stride)])
-    )
+    if text is None:
+        yield from score_texts(model, usable_documents(files, options), stride=options.stride)
+    else:
+        yield model.score(text, given, stride=options.stride)
+
+
+def _print(scores: "Iterator[TextScore]", as_json: bool, noun: str, ends: str = "") -> None:
+    """Print scores as they come, and their mean at the end."""
     total, tokens, count = 0.0, 0, 0
-    with console.progress("Scoring", unit="documents") as bar:
-        for one in found:
-            yield one
-            count, total, tokens = count + 1, total + one.total, tokens + len(one.tokens)
+    with console.progress("Scoring", unit=f"{noun}s") as bar:
+        for count, found in enumerate(scores, 1):
+            if as_json:
+                line = json.dumps(found.as_dict(), ensure_ascii=False, allow_nan=False)
+                console.data(("[" if count == 1 else ", ") + line)
+            else:
+                console.data(f"{found.total:.4f}")
+            total, tokens = total + found.total, tokens + len(found.tokens)
             bar.advance()
     if tokens:
-        ends = "end tokens included" if text is None and perplexity.scores_end_tokens(model) else "no end token"
-        console.log(
-            f"{pluralize(count, 'text')}, {pluralize(tokens, 'token')}, {ends}: {-total / tokens:.4f} nats a token"
-        )
-
-
-def _print(scores: "Iterator[TextScore]", as_json: bool) -> None:
-    count = 0
-    for count, found in enumerate(scores, 1):
-        if as_json:
-            console.data(
-                ("[" if count == 1 else ", ") + json.dumps(found.as_dict(), ensure_ascii=False, allow_nan=False)
-            )
-        else:
-            console.data(f"{found.total:.4f}")
+        console.log(f"{pluralize(count, noun)}, {pluralize(tokens, 'token')}{ends}: {-total / tokens:.4f} nats a token")
     if as_json:
         console.data("]" if count else "[]")

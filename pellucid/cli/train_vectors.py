@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from pellucid.cli import console
-from pellucid.cli.flags import DEFAULT_FLAGS, Flags
+from pellucid.cli.flags import DEFAULT_FLAGS, Flags, ShownSwitch
 from pellucid.cli.interrupt import EXIT_INTERRUPTED, Interrupt, handle_signal
 from pellucid.cli.vector_files import DEFAULT_VECTOR_FLAGS, VectorFlags, open_vectors, total_size
 from pellucid.errors import UsageError
@@ -19,16 +19,14 @@ if TYPE_CHECKING:
 
 __all__ = ["vectors"]
 
-_Switch = Annotated[bool, Parameter(negative="")]
-
 
 def vectors(
     *text: Path,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
     to: Format | None = None,
     start_from: Annotated[Path | None, Parameter(name="--from")] = None,
-    resume: _Switch = False,
-    overwrite: _Switch = False,
+    resume: ShownSwitch = False,
+    overwrite: ShownSwitch = False,
     settings: Annotated[VectorFlags, Parameter(name="*")] = DEFAULT_VECTOR_FLAGS,
     flags: Flags = DEFAULT_FLAGS,
 ) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from pellucid.cli import console
+from pellucid.cli.flags import ShownSwitch
 from pellucid.errors import UsageError
 from pellucid.word_vectors.config import VectorsConfig
 from pellucid.word_vectors.files.formats import Format
@@ -21,7 +22,9 @@ __all__ = [
     "DEFAULT_FILE",
     "DEFAULT_VECTOR_FLAGS",
     "FileOptions",
+    "Number",
     "VectorFlags",
+    "Words",
     "escape_field",
     "open_vectors",
     "output_format",
@@ -29,7 +32,11 @@ __all__ = [
     "total_size",
 ]
 
-_Switch = Annotated[bool, Parameter(negative="")]
+Number = Annotated[int, Parameter(name=["--number", "-n"])]
+"""Type of the argument `number`: how many words are shown."""
+
+Words = Annotated[list[str] | None, Parameter(negative="", consume_multiple=True)]
+"""Type of a flag that takes several words, such as `--left man he`."""
 
 
 @Parameter(name="*")
@@ -40,10 +47,10 @@ class FileOptions:
     format: Format | None = None
     """File format; detected from the content by default."""
 
-    strict: _Switch = False
+    strict: ShownSwitch = False
     """Treat any problem of the file as an error, with its line or byte."""
 
-    unescape: _Switch = False
+    unescape: ShownSwitch = False
     """Decode \\s, \\n … in words as written by --escape."""
 
     float16: bool | None = None

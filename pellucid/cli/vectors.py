@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from pellucid.cli import console
-from pellucid.cli.flags import DEFAULT_FLAGS, Flags
-from pellucid.cli.vector_files import DEFAULT_FILE, FileOptions, escape_field, open_vectors, output_format, split_pair
+from pellucid.cli.flags import DEFAULT_FLAGS, Flags, ShownJsonSwitch, ShownSwitch
+from pellucid.cli.vector_files import (
+    DEFAULT_FILE,
+    FileOptions,
+    Number,
+    Words,
+    escape_field,
+    open_vectors,
+    output_format,
+    split_pair,
+)
 from pellucid.errors import UsageError
 from pellucid.word_vectors.files.formats import Format
 
@@ -20,23 +29,19 @@ if TYPE_CHECKING:
 
 __all__ = ["QueryFlags", "analogy", "axis", "bias", "convert", "drift", "odd_one_out", "similar"]
 
-_Json = Annotated[bool, Parameter(name="--json", negative="")]
-_Switch = Annotated[bool, Parameter(negative="")]
-_Words = Annotated[list[str] | None, Parameter(negative="", consume_multiple=True)]
-
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class QueryFlags:
     """Which words can be answers."""
 
-    number: Annotated[int, Parameter(name=["--number", "-n"])] = 10
+    number: Number = 10
     """Number of answers."""
 
     restrict: int | None = None
     """Search only this many of the most frequent words."""
 
-    include_query: _Switch = False
+    include_query: ShownSwitch = False
     """Allow the query words as answers."""
 
 
@@ -47,8 +52,8 @@ def similar(
     vectors: Path,
     /,
     *words: str,
-    together: _Switch = False,
-    as_json: _Json = False,
+    together: ShownSwitch = False,
+    as_json: ShownJsonSwitch = False,
     search: QueryFlags = DEFAULT_SEARCH,
     file: FileOptions = DEFAULT_FILE,
     flags: Flags = DEFAULT_FLAGS,
@@ -89,7 +94,7 @@ def analogy(
     /,
     *,
     method: Literal["3CosAdd", "3CosMul"] = "3CosAdd",
-    as_json: _Json = False,
+    as_json: ShownJsonSwitch = False,
     search: QueryFlags = DEFAULT_SEARCH,
     file: FileOptions = DEFAULT_FILE,
     flags: Flags = DEFAULT_FLAGS,
@@ -126,7 +131,7 @@ def odd_one_out(
     vectors: Path,
     /,
     *words: str,
-    as_json: _Json = False,
+    as_json: ShownJsonSwitch = False,
     file: FileOptions = DEFAULT_FILE,
     flags: Flags = DEFAULT_FLAGS,
 ) -> None:
@@ -152,9 +157,9 @@ def axis(
     vectors: Path,
     /,
     *words: str,
-    left: _Words = None,
-    right: _Words = None,
-    as_json: _Json = False,
+    left: Words = None,
+    right: Words = None,
+    as_json: ShownJsonSwitch = False,
     search: QueryFlags = DEFAULT_SEARCH,
     file: FileOptions = DEFAULT_FILE,
     flags: Flags = DEFAULT_FLAGS,
@@ -195,15 +200,15 @@ def bias(
     vectors: Path,
     /,
     *words: str,
-    x: _Words = None,
-    y: _Words = None,
-    a: _Words = None,
-    b: _Words = None,
-    pairs: _Words = None,
-    skip_unknown: _Switch = False,
+    x: Words = None,
+    y: Words = None,
+    a: Words = None,
+    b: Words = None,
+    pairs: Words = None,
+    skip_unknown: ShownSwitch = False,
     permutations: int = 100_000,
     seed: int = 1,
-    as_json: _Json = False,
+    as_json: ShownJsonSwitch = False,
     file: FileOptions = DEFAULT_FILE,
     flags: Flags = DEFAULT_FLAGS,
 ) -> None:
@@ -270,12 +275,12 @@ def drift(
     after: Path,
     /,
     *words: str,
-    number: Annotated[int, Parameter(name=["--number", "-n"])] = 20,
+    number: Number = 20,
     anchors: Path | None = None,
     peers: int = 1000,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    overwrite: _Switch = False,
-    as_json: _Json = False,
+    overwrite: ShownSwitch = False,
+    as_json: ShownJsonSwitch = False,
     file: FileOptions = DEFAULT_FILE,
     flags: Flags = DEFAULT_FLAGS,
 ) -> None:
@@ -332,9 +337,9 @@ def convert(
     /,
     *,
     to: Format | None = None,
-    to_float16: _Switch = False,
-    escape: _Switch = False,
-    overwrite: _Switch = False,
+    to_float16: ShownSwitch = False,
+    escape: ShownSwitch = False,
+    overwrite: ShownSwitch = False,
     file: FileOptions = DEFAULT_FILE,
     flags: Flags = DEFAULT_FLAGS,
 ) -> None:

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from pellucid.cli import console
-from pellucid.cli.flags import DEFAULT_FLAGS, Flags
+from pellucid.cli.flags import DEFAULT_FLAGS, Flags, ShownJsonSwitch, ShownSwitch
 from pellucid.cli.interrupt import EXIT_INTERRUPTED, Interrupt
 from pellucid.cli.vector_files import (
     DEFAULT_FILE,
     DEFAULT_VECTOR_FLAGS,
     FileOptions,
+    Number,
     VectorFlags,
+    Words,
     escape_field,
     open_vectors,
     split_pair,
@@ -32,24 +34,20 @@ __all__ = ["neighbours", "stability", "vector_map"]
 
 _FEW_RUNS = 20
 
-_Json = Annotated[bool, Parameter(name="--json", negative="")]
-_Words = Annotated[list[str] | None, Parameter(negative="", consume_multiple=True)]
-_Number = Annotated[int, Parameter(name=["--number", "-n"])]
-
 
 def stability(
     *text: Path,
-    words: _Words = None,
-    pairs: _Words = None,
-    x: _Words = None,
-    y: _Words = None,
-    a: _Words = None,
-    b: _Words = None,
+    words: Words = None,
+    pairs: Words = None,
+    x: Words = None,
+    y: Words = None,
+    a: Words = None,
+    b: Words = None,
     runs: int = 25,
-    number: _Number = 10,
+    number: Number = 10,
     documents: Literal["auto", "files", "blocks", "lines"] = "auto",
     confidence: float = 0.95,
-    as_json: _Json = False,
+    as_json: ShownJsonSwitch = False,
     settings: Annotated[VectorFlags, Parameter(name="*")] = DEFAULT_VECTOR_FLAGS,
     flags: Flags = DEFAULT_FLAGS,
 ) -> int:
@@ -134,11 +132,11 @@ def neighbours(
     /,
     *,
     corpus: Annotated[list[Path], Parameter(negative="", consume_multiple=True)],
-    number: _Number = 10,
+    number: Number = 10,
     examples: int = 3,
     tokenizer: str | None = None,
     lowercase: bool | None = None,
-    as_json: _Json = False,
+    as_json: ShownJsonSwitch = False,
     file: FileOptions = DEFAULT_FILE,
     flags: Flags = DEFAULT_FLAGS,
 ) -> None:
@@ -191,7 +189,7 @@ def vector_map(
     points: int = 10_000,
     method: Literal["pca", "umap"] = "pca",
     seed: int = 1,
-    overwrite: Annotated[bool, Parameter(negative="")] = False,
+    overwrite: ShownSwitch = False,
     file: FileOptions = DEFAULT_FILE,
     flags: Flags = DEFAULT_FLAGS,
 ) -> None:

@@ -39,7 +39,6 @@ def hold_out_documents(documents: Stream, count: int) -> HeldOutDocuments:
 
     Args:
         documents: streams all documents, long ones in parts, the same in every call.
-        count: the number of documents.
     """
     if count >= _MANY:
         # A long document is hashed by its first part.

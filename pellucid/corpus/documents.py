@@ -129,7 +129,6 @@ def read_valid_documents(
     For callers that need every document, such as scoring.
 
     Args:
-        files: plain texts and `.jsonl` files.
         boundary: what ends a document of a plain text; `auto` detects it for each file.
         on_boundary: called with each plain text and what ends a document in it.
 

@@ -43,7 +43,6 @@ def read_jsonl(file: str, languages: LanguagePair | None) -> Iterator[RawPair]:
     """Yield a pair for each line; a line without such an object is a pair with the issue `json`.
 
     Args:
-        file: its path.
         languages: the keys of the two texts, as `jsonl_languages` found them; None for `source` and `target`.
 
     Raises:

@@ -35,7 +35,6 @@ def choose_languages(file: str, codes: Sequence[str], wanted: LanguagePair) -> L
     These are the languages requested or, if none are requested and the file has two, these in their order.
 
     Args:
-        file: the file, for the error.
         codes: the file's languages in order, without duplicates.
         wanted: the languages requested, None where open.
 

@@ -55,8 +55,7 @@ class LanguagePair(NamedTuple):
     """The language codes of both sides, None where unknown.
 
     Attributes:
-        source: code of the source language, such as `zh` or `pt-BR`.
-        target: code of the target language.
+        source, target: codes such as `zh` or `pt-BR`.
         requested: whether the user named them; otherwise they come from the files.
     """
 

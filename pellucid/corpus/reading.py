@@ -33,8 +33,7 @@ def read_pairs(
 
     Args:
         sources: paths; the formats are listed in `corpus.formats`.
-        source_lang: code of the source language, for files with several languages.
-        target_lang: code of the target language.
+        source_lang, target_lang: codes of the languages, for files with several.
 
     Raises:
         UserError: if the files do not form pairs, cannot be read, or leave the languages open.
@@ -51,11 +50,6 @@ def read_valid_pairs(
     """Yield every pair of the files in order; stop with an error at the first one that cannot be read.
 
     For callers that need every line, such as scoring and alignment.
-
-    Args:
-        sources: paths; the formats are listed in `corpus.formats`.
-        source_lang: code of the source language, for files with several languages.
-        target_lang: code of the target language.
 
     Raises:
         UserError: as `read_pairs`, and at the first pair with an issue, with file and line.

@@ -48,7 +48,6 @@ def hold_out(pairs: Callable[[], Iterator[SentencePair]], count: int) -> HeldOut
 
     Args:
         pairs: streams all pairs, the same in every call.
-        count: the number of pairs.
     """
     wanted = validation_size(count)
     hashes = ((hash_text(f"{pair.source}\t{pair.target}"), pair) for pair in pairs())

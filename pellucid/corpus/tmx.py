@@ -72,7 +72,6 @@ def read_tmx(file: str, languages: LanguagePair | None) -> Iterator[RawPair]:
     """Yield a pair for each unit; where the XML is broken, a last pair with the issue `tmx`.
 
     Args:
-        file: its path.
         languages: of source and target; a code without a region matches every region.
 
     Raises:

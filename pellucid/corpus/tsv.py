@@ -13,7 +13,6 @@ def read_tsv(file: str, languages: LanguagePair | None = None) -> Iterator[RawPa
     """Yield a pair for each line: source, tab, target; any other number of columns is the issue `columns`.
 
     Args:
-        file: its path.
         languages: not used: the columns are source and target, whatever their languages are.
 
     Raises:

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from pellucid.corpus.words import UNSPACED
+from pellucid.corpus.words import is_unspaced
 from pellucid.tokenizers.pieces import lone_surrogate_error
 
 __all__ = ["BYTES", "PLACEHOLDERS", "SEPARATOR", "SPACE_MARK", "Alphabet", "choose_alphabet", "is_reserved"]
@@ -33,8 +33,6 @@ _MAX_LETTERS = 64  # bounds the work for one word; real words are shorter
 _MAX_SYMBOLS = 16
 _ALWAYS_KEPT = 300  # most frequent characters, kept whatever the coverage: twice the alphabets of Europe
 _JOINERS = "\u200c\u200d"  # occur inside words of Persian and Hindi
-
-_IS_UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
 @dataclass(frozen=True)
@@ -147,7 +145,7 @@ def _class_of(character: str) -> str:
     category = unicodedata.category(character)
     if category == "Nd":
         return "digits"
-    if _IS_UNSPACED.match(character) and (category[0] in "LMN" or category == "So"):
+    if is_unspaced(character) and (category[0] in "LMN" or category == "So"):
         return "unspaced"
     return "letters" if category[0] in "LM" or character in _JOINERS else "symbols"
 

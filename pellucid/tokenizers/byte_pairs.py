@@ -51,7 +51,6 @@ class BytePairs:
         """Split a word, skipping each possible merge with probability `dropout` (BPE-dropout).
 
         Args:
-            word: an escaped word.
             dropout: 0 gives the same as `split`, 1 gives single symbols.
             random: returns the next random number, uniform in [0, 1).
 

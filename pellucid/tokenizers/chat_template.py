@@ -29,7 +29,6 @@ class ChatTemplate:
     """A model's template for conversations.
 
     Args:
-        source: the Jinja template.
         tokenizer: the model's tokenizer, whose special tokens the template writes.
 
     Raises:

@@ -55,7 +55,6 @@ class ImportedTokenizer(ByteTokenizer):
     the text counts as that one.
 
     Args:
-        content: the content of tokenizer.json.
         special: the ids that start and end a text.
         vocab_size: rows of the model's embedding, some of which may have no token; the number of tokens by default.
         pad_id: the id that pads shorter texts of a batch.
@@ -118,23 +117,10 @@ class ImportedTokenizer(ByteTokenizer):
         """
         return self._encode(self._continuation, text)
 
-    def encode_batch(self, texts: Iterable[str]) -> list[list[int]]:
-        """Encode each text, without start and end ids.
-
-        Raises:
-            UserError: for a lone surrogate, or a character that the vocabulary cannot represent.
-        """
-        if isinstance(texts, str):
-            raise UserError(
-                "expected a list of texts, got one text", where="texts", hint="Put it in a list, or use encode()."
-            )
-        return [self.encode(text) for text in texts]
-
     def encode_rendered(self, rendered: str, substitutes: Mapping[str, str]) -> list[int]:
         """Encode the output of a chat template, in which special tokens are spelled out.
 
         Args:
-            rendered: the template's output.
             substitutes: character → the spelling of a special token in a message, which stays text.
         """
         ids: list[int] = []

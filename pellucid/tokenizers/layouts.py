@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from pellucid.errors import UserError
+from pellucid.tokenizers.alphabet import SPACE_MARK
 
 __all__ = [
     "BYTE_CHARACTERS",
@@ -18,7 +19,6 @@ __all__ = [
     "without_space_prefix",
 ]
 
-SPACE_MARK = "\u2581"
 _NO_PREFIX: dict[str, dict[str, Any]] = {
     "Prepend": {"prepend": ""},
     "Metaspace": {"prepend_scheme": "never"},

@@ -93,6 +93,17 @@ class ByteTokenizer(ABC):
             UserError: for a lone surrogate, or a character that the vocabulary cannot represent.
         """
 
+    def encode_batch(self, texts: Iterable[str]) -> list[list[int]]:
+        """Encode each text, without start and end ids.
+
+        Raises:
+            UserError: for a lone surrogate, or a character that the vocabulary cannot represent.
+        """
+        if isinstance(texts, str):
+            hint = "Put it in a list, or use encode()."
+            raise UserError("expected a list of texts, got one text", where="texts", hint=hint)
+        return [self.encode(text) for text in texts]
+
     def decode(self, ids: Iterable[int]) -> str:
         """Decode ids; special ids are skipped, and invalid UTF-8 becomes U+FFFD.
 
@@ -132,7 +143,6 @@ class ByteTokenizer(ABC):
         """The UTF-8 bytes that an id adds to a text, possibly part of a character; b"" for special ids.
 
         Args:
-            number: the id.
             at_start: whether it is the first id with bytes: a space added by encoding is then not text.
         """
         if not 0 <= number < len(self._bytes):
@@ -164,7 +174,6 @@ class ByteTokenizer(ABC):
         """Format an id for people.
 
         Args:
-            number: the id.
             covered: the characters that its bytes belong to.
             neighbours: the starts of the characters before and after these, −1 if there are none.
         """

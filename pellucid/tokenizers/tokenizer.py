@@ -101,21 +101,15 @@ class Tokenizer(ByteTokenizer):
         """Encode each text, without start and end ids.
 
         Args:
-            texts: any number of texts.
             dropout: probability of skipping a merge (bpe only); the result is a pure function of the texts in order,
                 the probability and `seed`.
-            seed: seed of the random splits.
 
         Raises:
             UserError: for a lone surrogate, or for dropout with a kind without merges.
         """
-        if isinstance(texts, str):
-            raise UserError(
-                "expected a list of texts, got one text", where="texts", hint="Put it in a list, or use encode()."
-            )
-        if dropout:
+        if dropout and not isinstance(texts, str):
             return self._encode_with_dropout(texts, dropout, seed)
-        return [self.encode(text) for text in texts]
+        return super().encode_batch(texts)
 
     def encode_segments(self, segments: Iterable[str | int]) -> list[int]:
         """Encode text with placeholders, each given by its number from 0 to 9.

@@ -37,10 +37,7 @@ class DocumentReport:
     """What was found in a text of documents.
 
     Args:
-        files: the files read, in order.
         boundaries: what ends a document in each; None for JSONL.
-        documents: the number of documents.
-        usable: the number of documents that are used.
         characters: the characters of those used.
         prompts: how many of those used have a prompt.
         prompt_ending: line ends or spaces that every prompt ends with, to be added to a user's prompt.

@@ -45,9 +45,7 @@ class Examination:
     """An examined text: the report, and the pairs that are used.
 
     Args:
-        report: what was found.
         languages: codes of both sides, None where unknown.
-        options: the limits and levels used.
     """
 
     report: DoctorReport
@@ -95,11 +93,8 @@ def examine(
 
     Args:
         sources: files, as for `read_pairs`.
-        source_lang: code of the source language, for files with several languages.
-        target_lang: code of the target language.
-        options: limits, and levels of checks.
-        valid: files with validation pairs; pairs with the same source are left out.
-        test: files with test pairs; likewise.
+        source_lang, target_lang: codes of the languages, for files with several.
+        valid, test: files with held-out pairs; pairs with the same source are left out.
         on_dropped: called with every pair left out, the check and the message.
         on_progress: called with the number of pairs read since the last call, in all passes.
         in_training: whether hints name the flags of training instead of the doctor's.
@@ -148,20 +143,13 @@ class _Text:
         """Yield all pairs in order: realigned if the user wants that, else marked where the sides drift apart."""
         for group, found in zip(self.groups, self.drifts, strict=True):
             pairs = read_group(group, self.languages)
-            if found is None:
-                yield from pairs
-            elif self.is_realigned(found):
-                yield from realign(pairs, found.path)
-            elif found.spans and self.options.level("shift") != "warn":
-                yield from mark_shifted(pairs, found.spans)
-            else:
-                yield from pairs
-
-    def is_realigned(self, found: SideDrift) -> bool:
-        """Whether a group's lines get new partners."""
-        return (found.unequal and "line-count" in self.options.drop) or (
-            bool(found.spans) and "shift" in self.options.drop
-        )
+            if found is not None:
+                issues = {"line-count": found.unequal, "shift": bool(found.spans)}
+                if any(occurs and check in self.options.drop for check, occurs in issues.items()):
+                    pairs = realign(pairs, found.path)
+                elif found.spans and self.options.level("shift") != "warn":
+                    pairs = mark_shifted(pairs, found.spans)
+            yield from pairs
 
 
 def _find_drifts(

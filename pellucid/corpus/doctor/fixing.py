@@ -58,12 +58,7 @@ def fix(
         sources: files, as for `read_pairs`; they are never written to.
         out: a `.tsv` or `.jsonl` file.
         overwrite: whether existing files may be replaced.
-        source_lang: code of the source language, for files with several languages.
-        target_lang: code of the target language.
-        options: limits, and levels of checks; pass `DataConfig().with_fixes()` to drop pairs with errors.
-        valid: files with validation pairs; pairs with the same source are left out.
-        test: files with test pairs; likewise.
-        on_progress: called with the number of pairs read since the last call.
+        options: as for `examine`, like all other arguments; `DataConfig().with_fixes()` drops pairs with errors.
 
     Raises:
         UsageError: if `out` has another suffix.

@@ -30,11 +30,6 @@ class HashSet:
         occurred[order] = before
         return occurred
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes that the set holds now."""
-        return sum(run.nbytes for run in self._runs)
-
     def _merge(self, new: NDArray[numpy.uint64]) -> None:
         if not len(new):
             return

@@ -99,8 +99,6 @@ def find_offset_path(source: Iterator[str], target: Iterator[str], cost: float =
     """Find the most likely path of offsets through two sides.
 
     Args:
-        source: the lines of the source side.
-        target: the lines of the target side.
         cost: nats that a change of the offset must gain beyond the logarithm of the number of possible changes.
     """
     ours, theirs = _FeatureStream(source), _FeatureStream(target)
@@ -308,7 +306,6 @@ def _locate_change(
     """Locate a change: every nearby position with almost the same score is possible.
 
     Args:
-        scores: the scores of this window.
         path: offsets of this window's lines, relative to `offset`.
         lines: the previous change, this one and the next one.
         first: number of the window's first line in the text.

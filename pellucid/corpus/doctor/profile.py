@@ -36,8 +36,6 @@ class CorpusProfile:
 
     Args:
         ratio: target characters per source character.
-        source: the profile of the source side.
-        target: the profile of the target side.
         foreign: pattern of letters of scripts that belong to neither side; Latin letters are never foreign.
     """
 
@@ -50,14 +48,7 @@ class CorpusProfile:
 def learn_profile(
     sources: Sequence[str], targets: Sequence[str], source_lang: str | None = None, target_lang: str | None = None
 ) -> CorpusProfile:
-    """Learn the profile from a sample of pairs; languages named by the user override the sample.
-
-    Args:
-        sources: source texts.
-        targets: target texts, one for each source.
-        source_lang: code of the source language, if known.
-        target_lang: code of the target language, if known.
-    """
+    """Learn the profile from a sample of pairs; languages named by the user override the sample."""
     source_script = script_of_language(source_lang) or _main_script(sources)
     target_script = script_of_language(target_lang) or _main_script(targets)
     source_markers, target_markers = frozenset[str](), frozenset[str]()

@@ -34,13 +34,11 @@ class DoctorReport:
     """What was found in a text.
 
     Args:
-        files: the files read, in order.
         pairs: the number of pairs; a line without a partner counts as one.
         usable: pairs that are used. Every other pair is counted under exactly one check of level `error` or `drop`.
         issues: the first examples of each check, most severe level first, then in the order of the table and the files.
         counts: in how many pairs each check found something.
         languages: codes of source and target, None where unknown.
-        languages_from: where the languages come from.
     """
 
     files: tuple[str, ...]
@@ -82,7 +80,6 @@ def issue_lines(
 
     Args:
         issues: the examples, in the order to show.
-        counts: the number of issues by check.
         shown: examples of each check; 0 gives one line per check.
         noun: what is counted.
     """
@@ -110,9 +107,7 @@ class IssueLog:
     """Counts all issues and keeps the first few of each check, so that memory does not grow with their number.
 
     Args:
-        level_of: the level of a check.
         in_training: whether hints name the flags of training instead of the doctor's.
-        examples: how many of each check are kept.
     """
 
     level_of: Callable[[str], Level]
