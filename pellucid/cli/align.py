@@ -1,6 +1,5 @@
 """`pellucid align`: align the words of parallel text, learning from the text alone."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -156,7 +155,7 @@ def _json_lines(
             "backward": aligner.backward.report.log_likelihoods[-1],
         },
     }
-    yield _dump(head)[:-1] + ', "alignments": ['
+    yield console.format_json(head)[:-1] + ', "alignments": ['
     again = read_valid_pairs(sources, options.source_lang, options.target_lang)
     for number, pair_links in enumerate(links, 1):
         pair = next(again, None)
@@ -167,12 +166,8 @@ def _json_lines(
                 hint="Keep the files unchanged: --json reads them twice.",
             )
         alignment = {"source": split_words(pair.source), "target": split_words(pair.target), "links": pair_links}
-        yield _dump(alignment) + ("," if number < len(pairs) else "")
+        yield console.format_json(alignment) + ("," if number < len(pairs) else "")
     yield "]}"
-
-
-def _dump(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def _write(path: Path | None, lines: Iterator[str]) -> None:

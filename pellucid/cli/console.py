@@ -32,6 +32,7 @@ __all__ = [
     "display_width",
     "error",
     "format_cell",
+    "format_json",
     "format_table",
     "internal_error",
     "log",
@@ -85,12 +86,8 @@ def data_part(text: str) -> None:
 
 
 def data_json(value: object) -> None:
-    """Print `value`, made of dicts, lists, numbers and strings, as one line of JSON to stdout.
-
-    Raises:
-        ValueError: if it contains NaN or infinity, which JSON does not have.
-    """
-    data(json.dumps(value, ensure_ascii=False, allow_nan=False))
+    """Print a value as one line of JSON to stdout, see `format_json`."""
+    data(format_json(value))
 
 
 @contextmanager
@@ -170,6 +167,15 @@ def format_table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> li
     page = io.StringIO()
     Console(file=page, width=_WIDEST_TABLE, color_system=None).print(layout)
     return [line.rstrip() for line in page.getvalue().splitlines()]
+
+
+def format_json(value: object) -> str:
+    """Format a value, made of dicts, lists, numbers and strings, as one line of JSON.
+
+    Raises:
+        ValueError: if it contains NaN or infinity, which JSON does not have.
+    """
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def format_cell(value: object) -> str:

@@ -58,36 +58,28 @@ class PictureFlags:
         Raises:
             UsageError: for an unknown view or format, or a layer or head that the view does not have.
         """
-        self._check_format()
+        self.check_format()
         if self.view:
             from pellucid.inspection.views.catalogue import view_type_of
 
             view_type_of(self.view).reject_unsupported(self.view, self.layer, self.head)
 
-    def check_for_edits(self) -> None:
-        """Check that the effect of edits, which has no layer or head, is not narrowed to one.
+    def reject_selection(self, message: str, hint: str) -> None:
+        """Reject a layer or a head; `message` goes before its name.
 
         Raises:
-            UsageError: if it is.
+            UsageError: if one is given.
         """
-        if not self.view:
-            self._reject_selection("the effect of edits has no single", "Name a view with --view.")
-
-    def check_for_words(self) -> None:
-        """Check the flags for word vectors; their views are checked by name later.
-
-        Raises:
-            UsageError: for a layer, a head or an unknown format.
-        """
-        self._reject_selection("word vectors have no", "Leave it out.")
-        self._check_format()
-
-    def _reject_selection(self, message: str, hint: str) -> None:
         for name, number in (("layer", self.layer), ("head", self.head)):
             if number is not None:
                 raise UsageError(f"{message} {name}", where=f"--{name}", hint=hint)
 
-    def _check_format(self) -> None:
+    def check_format(self) -> None:
+        """Check the format of the picture.
+
+        Raises:
+            UsageError: for an unknown one.
+        """
         if self.output is not None and self.output.suffix.lower() not in _FORMATS:
             raise UsageError(
                 f"pictures have no format {self.output.suffix or 'without an extension'}",
@@ -154,7 +146,8 @@ def look(
     for name, is_given in (("--prefix", bool(prefix)), ("--check", check)):
         if is_given:
             raise UsageError(f"--what-if cannot be combined with {name}", where=name, hint="Leave one of them out.")
-    picture.check_for_edits()
+    if not picture.view:
+        picture.reject_selection("the effect of edits has no single", "Name a view with --view.")
     _look_at_edits(folder, text, {} if target is None else {"target": target}, what_if, picture, as_json, flags)
 
 
@@ -251,7 +244,8 @@ def _look_at_edits(
 def _look_at_words(path: Path, text: str, picture: PictureFlags, check: bool, as_json: bool) -> None:
     from pellucid.loading import load
 
-    picture.check_for_words()
+    picture.reject_selection("word vectors have no", "Leave it out.")
+    picture.check_format()
     seen = load(path).look(text)
     if check:
         _print_checks(seen.check(), as_json)

@@ -1,6 +1,5 @@
 """`pellucid score`: the log-probability of given translations or texts."""
 
-import json
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -115,8 +114,7 @@ def _print(scores: "Iterator[TextScore]", as_json: bool, noun: str, ends: str = 
     with console.progress("Scoring", unit=f"{noun}s") as bar:
         for count, found in enumerate(scores, 1):
             if as_json:
-                line = json.dumps(found.as_dict(), ensure_ascii=False, allow_nan=False)
-                console.data(("[" if count == 1 else ", ") + line)
+                console.data(("[" if count == 1 else ", ") + console.format_json(found.as_dict()))
             else:
                 console.data(f"{found.total:.4f}")
             total, tokens = total + found.total, tokens + len(found.tokens)

@@ -1,6 +1,5 @@
 """`pellucid translate`: a file, a pipe or a text, translated line by line."""
 
-import json
 import re
 from dataclasses import dataclass
 from itertools import islice
@@ -47,7 +46,7 @@ class _Form:
 
     def lines(self, found: "Translation", number: int) -> list[str]:
         if self.as_json:
-            return [json.dumps({"line": number, **found.as_dict()}, ensure_ascii=False, allow_nan=False)]
+            return [console.format_json({"line": number, **found.as_dict()})]
         if self.n_best > 1:
             return [
                 "\t".join([str(number), f"{one.score:.4f}", *self._confidence(one.confidence), _one_line(one.text)])

@@ -63,12 +63,12 @@ class Tokenizer(ByteTokenizer):
         placeholder_ids: the ids of placeholders, see `encode_segments`.
     """
 
-    pad_id = 0
-    start_id = 1
-    end_id = 2
-    end_ids = (2,)
-    adds_start = True
-    placeholder_ids = range(3, SPECIAL_IDS)
+    pad_id: int = 0
+    start_id: int = 1
+    end_id: int = 2
+    end_ids: tuple[int, ...] = (2,)
+    adds_start: bool = True
+    placeholder_ids: range = range(3, SPECIAL_IDS)
 
     def __init__(self, alphabet: Alphabet, model: SubwordModel, trained_on: dict[str, int] | None = None) -> None:
         self.alphabet = alphabet
