@@ -3,8 +3,6 @@
 The result includes the coverage: accuracy over a tenth of the questions is not comparable to accuracy over all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

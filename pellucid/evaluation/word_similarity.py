@@ -3,8 +3,6 @@
 The result includes the coverage: correlation over a tenth of the pairs is not comparable to correlation over all.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator
 from pathlib import Path

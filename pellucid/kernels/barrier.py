@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy
 from llvmlite import ir
-from numba import types
 from numba.core import cgutils
 from numpy.typing import NDArray
 
 from pellucid.kernels.compilation import kernel
-from pellucid.kernels.simd import Builder, Int64, instruction
+from pellucid.kernels.simd import Builder, Int64, Integer, instruction
 
 __all__ = ["create_barrier", "wait_at_barrier"]
 
@@ -30,36 +29,23 @@ def create_barrier() -> NDArray[numpy.int64]:
 
 
 @instruction
-def _fetch_add(typing_context: Any, address: Any, number: Any) -> Any:
+def _fetch_add(builder: Builder, address: Integer, number: Integer) -> Integer:
     """Add to a shared number atomically, and return its old value."""
-
-    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
-        place = builder.inttoptr(arguments[0], Int64.as_pointer())
-        return builder.atomic_rmw("add", place, arguments[1], "acq_rel")
-
-    return types.int64(types.int64, types.int64), emit
+    place = builder.inttoptr(address, Int64.as_pointer())
+    return builder.atomic_rmw("add", place, number, "acq_rel")
 
 
 @instruction
-def _load(typing_context: Any, address: Any) -> Any:
+def _load(builder: Builder, address: Integer) -> Integer:
     """Load a shared number, with acquire ordering: everything written before it was stored is visible."""
-
-    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
-        return builder.load_atomic(builder.inttoptr(arguments[0], Int64.as_pointer()), "acquire", 8)
-
-    return types.int64(types.int64), emit
+    return builder.load_atomic(builder.inttoptr(address, Int64.as_pointer()), "acquire", 8)
 
 
 @instruction
-def _yield_thread(typing_context: Any) -> Any:
+def _yield_thread(builder: Builder) -> None:
     """Let another waiting thread run."""
-
-    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
-        kind = ir.FunctionType(ir.IntType(32), [])
-        builder.call(cgutils.get_or_insert_function(builder.module, kind, _YIELD), [])
-        return context.get_dummy_value()
-
-    return types.void(), emit
+    kind = ir.FunctionType(ir.IntType(32), [])
+    builder.call(cgutils.get_or_insert_function(builder.module, kind, _YIELD), [])
 
 
 @kernel

@@ -9,10 +9,12 @@ aligned to 64 bytes and padded to a multiple of 16: loads and stores, sums over 
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import wraps
+from typing import Annotated, Any, get_origin, get_type_hints
 
 import numpy
 from llvmlite import ir
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
@@ -24,7 +26,10 @@ __all__ = [
     "Floats",
     "Int32",
     "Int64",
+    "Integer",
     "Ints",
+    "Long",
+    "Number",
     "aligned_zeros",
     "allocate_row",
     "allocate_vectors",
@@ -59,6 +64,10 @@ Floats, Ints = ir.VectorType(Float, LANES), ir.VectorType(Int32, LANES)
 Builder = Any  # llvmlite has no types
 Value = Any
 
+Integer = Annotated[Any, types.int64]
+Long = Annotated[Any, types.uint64]
+Number = Annotated[Any, types.float32]
+
 # 2^r for −½ ≤ r ≤ ½ as a polynomial, highest power first; its error is below 2e-7 of the value.
 _POWER_OF_TWO = (0.0013333558, 0.0096181291, 0.0555041087, 0.2402265070, 0.6931471806, 1.0)
 _LOG2_E = 1.4426950408889634
@@ -76,9 +85,31 @@ def aligned_zeros(*shape: int, dtype: Any = numpy.float32) -> NDArray[Any]:
     return rows
 
 
-def instruction(emitter: Callable[..., Any]) -> Any:
-    """Make an emitter of instructions callable from kernels; constant arguments are passed as literals."""
-    return intrinsic(prefer_literal=True)(emitter)
+def instruction(emit: Callable[..., Value]) -> Any:
+    """Make `emit(builder, *arguments)` callable from kernels.
+
+    Its annotations are the types of the arguments and of the result: `Integer`, `Long`, `Number`, or another type of
+    Numba in `Annotated`; None for no result. An `int` is a constant of the kernel, and `emit` gets its value.
+    """
+    _, *kinds, result = (_numba_type(kind) for kind in get_type_hints(emit, include_extras=True).values())
+
+    @wraps(emit)
+    def typed(typing_context: Any, *given: Any) -> Any:
+        def lower(context: Any, builder: Builder, signature: Any, arguments: Any) -> Value:
+            values = [
+                argument if kind else own.literal_value
+                for kind, own, argument in zip(kinds, given, arguments, strict=True)
+            ]
+            value = emit(builder, *values)
+            return value if result else context.get_dummy_value()
+
+        return (result or types.void)(*(kind or own for kind, own in zip(kinds, given, strict=True))), lower
+
+    return intrinsic(prefer_literal=True)(typed)
+
+
+def _numba_type(annotation: Any) -> types.Type | None:
+    return annotation.__metadata__[0] if get_origin(annotation) is Annotated else None
 
 
 def constant(number: int) -> Value:

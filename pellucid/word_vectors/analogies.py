@@ -9,8 +9,6 @@ Source:
     Mikolov, Yih & Zweig 2013, eq. 4; Levy & Goldberg 2014, eq. 3 and 4.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Literal
 

@@ -10,8 +10,6 @@ Source:
     same for lists of equal length.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

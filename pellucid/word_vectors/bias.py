@@ -18,8 +18,6 @@ Differs from source:
     source uses sums, which is the same for groups of equal size; the standard deviation divides by n − 1.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Concordance of neighbours: the sentences of a text in which a word's neighbours occur."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

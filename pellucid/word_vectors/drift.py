@@ -24,8 +24,6 @@ Source:
     Freedman & Lane 1983 for permuting residuals.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -5,9 +5,8 @@ list of words. It is read once, regardless of the number of epochs, and need not
 length.
 """
 
-from __future__ import annotations
-
 import hashlib
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -62,14 +61,12 @@ class EncodedText:
         """Compute a hash of the whole encoded text."""
         content = hashlib.sha256("\n".join(map(repr, self.words)).encode("utf-8", "surrogatepass"))
         for array in (self.counts, self.ids.ends, self.ids.ids):
-            for begin in range(0, len(array), _BLOCK):
-                content.update(numpy.ascontiguousarray(array[begin : begin + _BLOCK]).data)
+            content.update(numpy.ascontiguousarray(array))
         return content.hexdigest()
 
     def sentences(self) -> Iterator[list[str]]:
         """Yield the sentences as lists of words."""
-        for sentence in self.ids:
-            yield [self.words[number] for number in sentence.tolist()]
+        return ([self.words[number] for number in sentence.tolist()] for sentence in self.ids)
 
 
 def source_files(text: TextSource) -> list[Path] | None:
@@ -78,7 +75,7 @@ def source_files(text: TextSource) -> list[Path] | None:
     Raises:
         UserError: if it is neither.
     """
-    if isinstance(text, str) and any(map(str.isspace, text)) and not _exists(text):
+    if isinstance(text, str) and any(map(str.isspace, text)) and not os.path.exists(text):
         raise UserError(
             f"no such file: {text[:80]!r}",
             where="text",
@@ -96,13 +93,6 @@ def source_files(text: TextSource) -> list[Path] | None:
     if isinstance(text, Sequence) and text and all(isinstance(file, Path) for file in text):
         return [Path(str(file)) for file in text]
     return None
-
-
-def _exists(name: str) -> bool:
-    try:
-        return Path(name).exists()
-    except (OSError, ValueError):  # too long, or with a NUL
-        return False
 
 
 def encode_text(
@@ -143,8 +133,9 @@ def encode_text(
             lines = _lines(files, load_segmenter(tokenizer), on_progress)
             counted = _read_sentences(lines, writer, lowercase, None)
         numbers = writer.close()
-    if drop_punctuation:
-        counted = _without_punctuation(counted)
+    if drop_punctuation:  # words without a letter or a digit have a count of 0
+        named = numpy.fromiter((any(map(str.isalnum, word)) for word in counted.words), numpy.bool_)
+        counted = WordCounts(counted.words, numpy.where(named, counted.counts, 0))
     order = _chosen(counted, min_count, max_vocab, frozenset(known), files)
     new_number = numpy.full(len(counted.words), -1, numpy.int32)
     new_number[order] = numpy.arange(len(order), dtype=numpy.int32)
@@ -285,12 +276,6 @@ def _lines(files: Sequence[Path], segment: Segmenter, on_progress: Callable[[int
             yield segment(text)
             if on_progress is not None:
                 on_progress(len(line) + 1)
-
-
-def _without_punctuation(counted: WordCounts) -> WordCounts:
-    """Set the counts of words without a letter or a digit to 0."""
-    named = numpy.fromiter((any(map(str.isalnum, word)) for word in counted.words), numpy.bool_, len(counted.words))
-    return WordCounts(counted.words, numpy.where(named, counted.counts, 0))
 
 
 def _chosen(

@@ -1,7 +1,5 @@
 """Word vectors as data: a matrix with a word for each row, and search by cosine."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,7 +22,7 @@ from pellucid.word_vectors.neighbours import (
     unit_rows,
 )
 from pellucid.word_vectors.spelling import suggest_spellings
-from pellucid.word_vectors.vocabulary import Vocabulary
+from pellucid.word_vectors.vocabulary import Vocabulary, read_only
 
 __all__ = ["KeyedVectors", "Query", "UnknownWordError"]
 
@@ -179,7 +177,8 @@ class KeyedVectors:
     ) -> list[list[Neighbour]]:
         """Run `similar` for many queries, which share each pass over the matrix."""
         queries = [queries] if isinstance(queries, str) else list(queries)
-        excluded = [self._rows_of_query(query) if exclude_query else [] for query in queries]
+        named = [query if exclude_query and (isinstance(query, str) or _is_words(query)) else [] for query in queries]
+        excluded = [self.rows(words) for words in named]  # type: ignore[arg-type]
         return self.nearest([self.unit_vector(query)[None] for query in queries], excluded, n, restrict=restrict)
 
     def nearest(
@@ -301,11 +300,6 @@ class KeyedVectors:
         """Normalize some rows of the input vectors to length 1, float64 [rows d]; none may be zero."""
         return unit_rows(self.input_vectors[rows])
 
-    def _rows_of_query(self, query: Query) -> list[int]:
-        if isinstance(query, str):
-            return self.rows([query])
-        return self.rows(query) if _is_words(query) else []  # type: ignore[arg-type]
-
     def _unknown(self, words: list[Any]) -> UnknownWordError:
         names = list(dict.fromkeys(map(repr, words)))
         shown = ", ".join(names[:5]) + (f" and {len(names) - 5:,} more" if len(names) > 5 else "")
@@ -354,7 +348,7 @@ def _matrix(given: ArrayLike, vocab_size: int, name: str) -> NDArray[numpy.float
             where=name,
             hint="Pass one row per word, all of the same length.",
         )
-    return _read_only(numpy.ascontiguousarray(array, numpy.float32))
+    return read_only(numpy.ascontiguousarray(array, numpy.float32))
 
 
 def _counts(given: ArrayLike, vocab_size: int) -> NDArray[numpy.int64]:
@@ -365,10 +359,4 @@ def _counts(given: ArrayLike, vocab_size: int) -> NDArray[numpy.int64]:
             where="counts",
             hint="Pass the number of occurrences of each word, in row order.",
         )
-    return _read_only(counts.astype(numpy.int64, copy=False))
-
-
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    view = array.view()
-    view.flags.writeable = False
-    return view
+    return read_only(counts.astype(numpy.int64, copy=False))

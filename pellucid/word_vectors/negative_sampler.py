@@ -8,7 +8,7 @@ Source:
     Vose 1991 for the alias method; Steele et al. 2014 (splitmix64) for the bits.
 """
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from llvmlite import ir
 from numba import int64, types, uint64
@@ -16,7 +16,7 @@ from numba.core import cgutils
 
 from pellucid.kernels import simd
 from pellucid.kernels.compilation import kernel, kernel_using
-from pellucid.kernels.simd import Builder, Int32, Int64, Value, constant, instruction
+from pellucid.kernels.simd import Builder, Int32, Int64, Long, Value, constant, instruction
 
 __all__ = ["BATCH", "NegativeSampler", "OutputRows", "choose_member", "output_row", "random_bits", "sample_rows"]
 
@@ -27,6 +27,8 @@ _LOW = 0xFFFFFFFF
 _STEP, _MIX, _MIX_AGAIN = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 _MEMBER, _CHOSEN, _KEYED = 0xD6E8FEB86659FD93, 0x9E3779B1, 0x2545F4914F6CDD1D
 
+_Three = Annotated[Any, types.UniTuple(types.uint64, 3)]
+_Four = Annotated[Any, types.UniTuple(types.uint64, 4)]
 _Longs = ir.VectorType(Int64, _WIDTH)
 _Flags = ir.VectorType(ir.IntType(1), _WIDTH)
 
@@ -115,8 +117,8 @@ def output_row(word: Any, places: OutputRows) -> Any:
 
 @instruction
 def _draw_candidates(
-    typing_context: Any, seed: Any, first: Any, table: Any, own: Any, output_rows: Any, batch: Any
-) -> Any:
+    builder: Builder, seed: Long, first: Long, table: _Three, own: _Four, output_rows: _Four, batch: Long
+) -> None:
     """Write the rows of the candidates `first` to `first` + 7; −1 for rejected ones.
 
     Args:
@@ -126,44 +128,35 @@ def _draw_candidates(
         output_rows: see `OutputRows`; of its slots, their address.
         batch: address of 8 int64 to write.
     """
+    entries, accept, n_entries = cgutils.unpack_tuple(builder, table)
+    sets, n_samplers, key, worker = (_spread(builder, number) for number in cgutils.unpack_tuple(builder, own))
+    slots, copies, model, row_bytes = cgutils.unpack_tuple(builder, output_rows)
+    bits = _bits(builder, _spread(builder, seed), _spread(builder, first))
+    product = builder.mul(_high(builder, bits), _spread(builder, n_entries))
+    number, chance = _high(builder, product), builder.and_(product, _splat(_LOW))
+    entry = _gather(builder, entries, number, Int64)
+    itself = builder.icmp_unsigned("<", builder.and_(bits, _splat(_LOW)), builder.and_(entry, _splat(_LOW)))
+    number = builder.select(itself, number, _high(builder, entry))
 
-    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
-        seed, first, *tuples, batch = arguments
-        table, own, places = (cgutils.unpack_tuple(builder, each) for each in tuples)
-        entries, accept, n_entries = table
-        sets, n_samplers, key, worker = (_spread(builder, number) for number in own)
-        slots, copies, model, row_bytes = places
-        bits = _bits(builder, _spread(builder, seed), _spread(builder, first))
-        product = builder.mul(_high(builder, bits), _spread(builder, n_entries))
-        number, chance = _high(builder, product), builder.and_(product, _splat(_LOW))
-        entry = _gather(builder, entries, number, Int64)
-        itself = builder.icmp_unsigned("<", builder.and_(bits, _splat(_LOW)), builder.and_(entry, _splat(_LOW)))
-        number = builder.select(itself, number, _high(builder, entry))
+    chosen = _high(builder, builder.mul(_high(builder, builder.mul(bits, _splat(_MEMBER))), sets))
+    chosen = builder.add(chosen, builder.mul(number, sets))
+    mixed = builder.xor(builder.mul(chosen, _splat(_CHOSEN)), key)
+    mixed = _high(builder, builder.mul(mixed, _splat(_KEYED)))
+    member = builder.add(_high(builder, builder.mul(mixed, n_samplers)), worker)
+    beyond = builder.icmp_unsigned(">=", member, n_samplers)
+    member = builder.select(beyond, builder.sub(member, n_samplers), member)
+    word = builder.add(builder.mul(chosen, n_samplers), member)
 
-        chosen = _high(builder, builder.mul(_high(builder, builder.mul(bits, _splat(_MEMBER))), sets))
-        chosen = builder.add(chosen, builder.mul(number, sets))
-        mixed = builder.xor(builder.mul(chosen, _splat(_CHOSEN)), key)
-        mixed = _high(builder, builder.mul(mixed, _splat(_KEYED)))
-        member = builder.add(_high(builder, builder.mul(mixed, n_samplers)), worker)
-        beyond = builder.icmp_unsigned(">=", member, n_samplers)
-        member = builder.select(beyond, builder.sub(member, n_samplers), member)
-        word = builder.add(builder.mul(chosen, n_samplers), member)
-
-        bound = builder.zext(_gather(builder, accept, word, Int32), _Longs)
-        taken = builder.icmp_unsigned("<", chance, bound)
-        length, place = _spread(builder, row_bytes), builder.inttoptr(batch, _Longs.as_pointer())
-        row = builder.add(_spread(builder, model), builder.mul(word, length))
+    bound = builder.zext(_gather(builder, accept, word, Int32), _Longs)
+    taken = builder.icmp_unsigned("<", chance, bound)
+    length, place = _spread(builder, row_bytes), builder.inttoptr(batch, _Longs.as_pointer())
+    row = builder.add(_spread(builder, model), builder.mul(word, length))
+    builder.store(builder.select(taken, row, _splat(-1)), place, align=8)
+    with builder.if_then(builder.icmp_unsigned("!=", copies, constant(0))):
+        slot = builder.sext(_gather(builder, slots, word, Int32), _Longs)
+        copy = builder.add(_spread(builder, copies), builder.mul(slot, length))
+        row = builder.select(builder.icmp_signed(">=", slot, _splat(0)), copy, row)
         builder.store(builder.select(taken, row, _splat(-1)), place, align=8)
-        with builder.if_then(builder.icmp_unsigned("!=", copies, constant(0))):
-            slot = builder.sext(_gather(builder, slots, word, Int32), _Longs)
-            copy = builder.add(_spread(builder, copies), builder.mul(slot, length))
-            row = builder.select(builder.icmp_signed(">=", slot, _splat(0)), copy, row)
-            builder.store(builder.select(taken, row, _splat(-1)), place, align=8)
-        return context.get_dummy_value()
-
-    long = types.uint64
-    tuples = [types.UniTuple(long, size) for size in (3, 4, 4)]
-    return types.void(long, long, *tuples, long), emit
 
 
 def _bits(builder: Builder, seed: Value, first: Value) -> Value:

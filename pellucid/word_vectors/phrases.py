@@ -14,8 +14,6 @@ Source:
     texts of different sizes.
 """
 
-from __future__ import annotations
-
 import math
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence

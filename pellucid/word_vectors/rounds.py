@@ -5,13 +5,11 @@ training and reducing (`shards.py`), and the number of workers is a setting; wit
 and if there is only one, it updates the model in place.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Event
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy
 from numpy.typing import NDArray
@@ -150,7 +148,7 @@ class RoundRunner:
         self._plan_of_epoch: tuple[int, EpochPlan] | None = None
 
     @contextmanager
-    def started(self) -> Iterator[RoundRunner]:
+    def started(self) -> Iterator[Self]:
         """Keep a thread pool alive."""
         if self.threads == 1:
             yield self

@@ -1,7 +1,5 @@
 """Sanity checks of a text and its training: likely mistakes that are not errors, reported as warnings."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import islice
 

@@ -7,8 +7,7 @@ rjieba       Chinese words by jieba's dictionary, without white space; needs the
 a file       tokenizer.json of a Pellucid model: the pieces that the model sees, as text where they are text
 """
 
-from __future__ import annotations
-
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,24 +28,13 @@ def load_segmenter(name: str) -> Segmenter:
     """
     if name in SEGMENTERS:
         return SEGMENTERS[name]()
-    if _is_file(name):
+    if os.path.isfile(name):
         return _pieces(Path(name))
     raise UserError(
         f"unknown tokenizer {name!r}",
         where="--tokenizer",
         hint=f"Use {', '.join(SEGMENTERS)}, or a model's tokenizer.json.",
     )
-
-
-def _is_file(name: str) -> bool:
-    try:
-        return Path(name).is_file()
-    except (OSError, ValueError):  # too long, or with a NUL
-        return False
-
-
-def _characters() -> Segmenter:
-    return lambda text: list("".join(text.split()))
 
 
 def _rjieba() -> Segmenter:
@@ -81,6 +69,6 @@ def piece_to_word(content: bytes) -> str:
 SEGMENTERS: dict[str, Callable[[], Segmenter]] = {
     "whitespace": lambda: str.split,
     "words": lambda: split_words,
-    "characters": _characters,
+    "characters": lambda: lambda text: list("".join(text.split())),
     "rjieba": _rjieba,
 }

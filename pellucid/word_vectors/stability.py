@@ -7,8 +7,6 @@ Source:
     Antoniak & Mimno 2018 (Evaluating the Stability of Embedding-based Word Similarities): the BOOTSTRAP setting.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

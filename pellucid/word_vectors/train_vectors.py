@@ -1,7 +1,5 @@
 """Training word vectors in memory: from a text to vectors in one call."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable
 from pathlib import Path

@@ -10,15 +10,13 @@ The vectors can be taken at any time. The same text, settings and seed give the 
 unless the setting `fast` is on.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 import os
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy
 from numpy.typing import NDArray
@@ -29,10 +27,7 @@ from pellucid.storage.checkpoints import Checkpoint
 from pellucid.word_vectors.config import VectorsConfig
 from pellucid.word_vectors.encoded_text import EncodedText
 from pellucid.word_vectors.keyed_vectors import KeyedVectors
-from pellucid.word_vectors.rounds import RoundResult, RoundRunner
-
-if TYPE_CHECKING:
-    from pellucid.word_vectors.rounds import Matrices
+from pellucid.word_vectors.rounds import Matrices, RoundResult, RoundRunner
 
 __all__ = ["VectorsStep", "VectorsTraining"]
 
@@ -373,8 +368,8 @@ def _difference(then: dict[str, Any], now: dict[str, Any]) -> str:
 def _fingerprint(vectors: KeyedVectors) -> str:
     content = hashlib.sha256(vectors.vocabulary.letters.tobytes())
     for matrix in (vectors.input_vectors, vectors.output_vectors):
-        for begin in range(0, 0 if matrix is None else len(matrix), 1 << 14):
-            content.update(numpy.ascontiguousarray(matrix[begin : begin + (1 << 14)]).data)  # type: ignore[index]
+        if matrix is not None:
+            content.update(numpy.ascontiguousarray(matrix))
     return content.hexdigest()
 
 

@@ -10,8 +10,6 @@ Leaving the loop early stops the training; `save` then writes the vectors as the
 from which `resume=True` continues to the same vectors, bit for bit, as an uninterrupted run.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import tempfile
@@ -20,7 +18,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from pellucid.errors import UsageError, UserError
 from pellucid.storage.checkpoints import (
@@ -111,7 +109,7 @@ class TrainingRun:
         self._owns_checkpoints = False  # whether the checkpoints in the folder are those of this training
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
 
-    def __enter__(self) -> TrainingRun:
+    def __enter__(self) -> Self:
         """Create a temporary folder for the encoded text, beside the output, where there should be enough space."""
         parent = next(folder for folder in self.output.absolute().parents if folder.is_dir())
         try:

@@ -13,10 +13,8 @@ only a float and an integer.
 
 from collections.abc import Sequence
 from functools import reduce
-from typing import Any
 
 from llvmlite import ir
-from numba import types
 from numba.core import cgutils
 
 from pellucid.kernels.simd import (
@@ -25,7 +23,9 @@ from pellucid.kernels.simd import (
     Builder,
     Floats,
     Int64,
+    Integer,
     Ints,
+    Number,
     Value,
     allocate_row,
     allocate_vectors,
@@ -64,17 +64,17 @@ _ERRORS_BYTES = 4 * TARGETS_AT_ONCE  # bytes of errors per input
 
 @instruction
 def update_pairs(
-    typing_context: Any,
-    n_targets: Any,
-    n_true: Any,
-    chunks: Any,
-    inputs: Any,
-    n_inputs: Any,
-    targets: Any,
-    rate: Any,
-    errors: Any,
-    loss: Any,
-) -> Any:
+    builder: Builder,
+    n_targets: int,
+    n_true: int,
+    chunks: int,
+    inputs: Integer,
+    n_inputs: Integer,
+    targets: Integer,
+    rate: Number,
+    errors: Integer,
+    loss: Integer,
+) -> None:
     """Update input and target rows by the gradient of the loss of all pairs; all are scored before the first update.
 
     score = input · target; error = [target is positive] − σ(score); input += rate · Σ error · target, and
@@ -90,55 +90,45 @@ def update_pairs(
         errors: address of 8 temporary floats per input, and 8 more.
         loss: see `_score`.
     """
-    n, true, length = _literal(n_targets), _literal(n_true), _literal(chunks)
-    signs = [1.0 if j < true else -1.0 if j < n else 0.0 for j in range(TARGETS_AT_ONCE)]
+    signs = [1.0 if j < n_true else -1.0 if j < n_targets else 0.0 for j in range(TARGETS_AT_ONCE)]
+    others = [load_address(builder, targets, constant(j)) for j in range(n_targets)]
+    rates = broadcast(builder, rate)
 
-    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
-        inputs, n_inputs, targets, rate, errors, loss = arguments[3:]
-        others = [load_address(builder, targets, constant(j)) for j in range(n)]
-        rates = broadcast(builder, rate)
+    def score(first: Value, count: int) -> None:
+        rows = [load_address(builder, inputs, builder.add(first, constant(i))) for i in range(count)]
+        sums = _products(builder, rows, others, chunks)
+        place = builder.mul(first, constant(_ERRORS_BYTES))
+        for two in range(0, count, 2):
+            vectors: list[Value | None] = []
+            for own in sums[two : two + 2]:
+                vectors += [*own, *[None] * (TARGETS_AT_ONCE - n_targets)]
+            _, error = _score(builder, lane_sums(builder, vectors), signs * len(sums[two : two + 2]), loss)
+            offset = builder.add(place, constant(two * _ERRORS_BYTES))
+            store_unaligned(builder, builder.fmul(error, rates), errors, offset)
 
-        def score(first: Value, count: int) -> None:
-            rows = [load_address(builder, inputs, builder.add(first, constant(i))) for i in range(count)]
-            sums = _products(builder, rows, others, length)
-            place = builder.mul(first, constant(_ERRORS_BYTES))
-            for two in range(0, count, 2):
-                vectors: list[Value | None] = []
-                for own in sums[two : two + 2]:
-                    vectors += [*own, *[None] * (TARGETS_AT_ONCE - n)]
-                _, error = _score(builder, lane_sums(builder, vectors), signs * len(sums[two : two + 2]), loss)
-                offset = builder.add(place, constant(two * _ERRORS_BYTES))
-                store_unaligned(builder, builder.fmul(error, rates), errors, offset)
-
-        # 4 inputs × 6 targets need 24 accumulators, which fit in the 32 registers.
-        with cgutils.for_range(builder, builder.lshr(n_inputs, constant(2))) as loop:
-            score(builder.shl(loop.index, constant(2)), 4)
-        for count in (2, 1):
-            with builder.if_then(builder.icmp_signed("!=", builder.and_(n_inputs, constant(count)), constant(0))):
-                score(builder.and_(n_inputs, constant(-2 * count)), count)
-        _move_pairs(builder, inputs, n_inputs, others, length, errors)
-        return context.get_dummy_value()
-
-    signature = types.void(
-        n_targets, n_true, chunks, types.int64, types.int64, types.int64, types.float32, types.int64, types.int64
-    )
-    return signature, emit
+    # 4 inputs × 6 targets need 24 accumulators, which fit in the 32 registers.
+    with cgutils.for_range(builder, builder.lshr(n_inputs, constant(2))) as loop:
+        score(builder.shl(loop.index, constant(2)), 4)
+    for count in (2, 1):
+        with builder.if_then(builder.icmp_signed("!=", builder.and_(n_inputs, constant(count)), constant(0))):
+            score(builder.and_(n_inputs, constant(-2 * count)), count)
+    _move_pairs(builder, inputs, n_inputs, others, chunks, errors)
 
 
 @instruction
 def update_mean(
-    typing_context: Any,
-    n_targets: Any,
-    n_true: Any,
-    chunks: Any,
-    inputs: Any,
-    n_inputs: Any,
-    targets: Any,
-    rate: Any,
-    weight: Any,
-    input_weight: Any,
-    loss: Any,
-) -> Any:
+    builder: Builder,
+    n_targets: int,
+    n_true: int,
+    chunks: int,
+    inputs: Integer,
+    n_inputs: Integer,
+    targets: Integer,
+    rate: Number,
+    weight: Number,
+    input_weight: Number,
+    loss: Integer,
+) -> None:
     """Update the target rows, and the input rows whose weighted sum is scored against them, by the loss gradient.
 
     h = weight · Σ inputs; score = h · target; error = [target is positive] − σ(score); target += rate · error · h, and
@@ -153,135 +143,95 @@ def update_mean(
         rate: learning rate.
         loss: see `_score`.
     """
-    n, true, length = _literal(n_targets), _literal(n_true), _literal(chunks)
-    signs = [1.0 if j < true else -1.0 for j in range(n)]
+    signs = [1.0 if j < n_true else -1.0 for j in range(n_targets)]
+    others = [load_address(builder, targets, constant(j)) for j in range(n_targets)]
+    mean, change = allocate_row(builder, chunks), allocate_row(builder, chunks)
+    for_each_chunk(builder, chunks, lambda offset: builder.store(constant_vector(0), mean(offset)))
 
-    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
-        inputs, n_inputs, targets, rate, weight, input_weight, loss = arguments[3:]
-        others = [load_address(builder, targets, constant(j)) for j in range(n)]
-        mean, change = allocate_row(builder, length), allocate_row(builder, length)
-        for_each_chunk(builder, length, lambda offset: builder.store(constant_vector(0), mean(offset)))
+    def add_input(index: Value) -> None:
+        own = load_address(builder, inputs, index)
 
-        def add_input(index: Value) -> None:
-            own = load_address(builder, inputs, index)
+        def add(offset: Value) -> None:
+            builder.store(builder.fadd(builder.load(mean(offset)), load(builder, own, offset)), mean(offset))
 
-            def add(offset: Value) -> None:
-                builder.store(builder.fadd(builder.load(mean(offset)), load(builder, own, offset)), mean(offset))
+        for_each_chunk(builder, chunks, add)
 
-            for_each_chunk(builder, length, add)
+    for_each(builder, n_inputs, add_input)
+    sums, weights = allocate_vectors(builder, n_targets), broadcast(builder, weight)
 
-        for_each(builder, n_inputs, add_input)
-        sums, weights = allocate_vectors(builder, n), broadcast(builder, weight)
+    def add_products(offset: Value) -> None:
+        h = builder.fmul(builder.load(mean(offset)), weights)
+        builder.store(h, mean(offset))
+        for place, other in zip(sums, others, strict=True):
+            builder.store(multiply_add(builder, h, load(builder, other, offset), builder.load(place)), place)
 
-        def add_products(offset: Value) -> None:
-            h = builder.fmul(builder.load(mean(offset)), weights)
-            builder.store(h, mean(offset))
-            for place, other in zip(sums, others, strict=True):
-                builder.store(multiply_add(builder, h, load(builder, other, offset), builder.load(place)), place)
+    for_each_chunk(builder, chunks, add_products)
+    _, error = _score(builder, lane_sums(builder, [builder.load(place) for place in sums]), signs, loss)
+    error = builder.fmul(error, broadcast(builder, rate))
+    steps = [broadcast_lane(builder, error, j) for j in range(n_targets)]
+    input_weights = broadcast(builder, input_weight)
 
-        for_each_chunk(builder, length, add_products)
-        _, error = _score(builder, lane_sums(builder, [builder.load(place) for place in sums]), signs, loss)
-        error = builder.fmul(error, broadcast(builder, rate))
-        steps = [broadcast_lane(builder, error, j) for j in range(n)]
-        input_weights = broadcast(builder, input_weight)
+    def move_targets(offset: Value) -> None:
+        h, moved = builder.load(mean(offset)), constant_vector(0)
+        for step, other in zip(steps, others, strict=True):
+            row = load(builder, other, offset)
+            moved = multiply_add(builder, step, row, moved)
+            store(builder, multiply_add(builder, step, h, row), other, offset)
+        builder.store(builder.fmul(moved, input_weights), change(offset))
 
-        def move_targets(offset: Value) -> None:
-            h, moved = builder.load(mean(offset)), constant_vector(0)
-            for step, other in zip(steps, others, strict=True):
-                row = load(builder, other, offset)
-                moved = multiply_add(builder, step, row, moved)
-                store(builder, multiply_add(builder, step, h, row), other, offset)
-            builder.store(builder.fmul(moved, input_weights), change(offset))
+    for_each_chunk(builder, chunks, move_targets)
 
-        for_each_chunk(builder, length, move_targets)
+    def move_input(index: Value) -> None:
+        own = load_address(builder, inputs, index)
 
-        def move_input(index: Value) -> None:
-            own = load_address(builder, inputs, index)
+        def move(offset: Value) -> None:
+            store(builder, builder.fadd(load(builder, own, offset), builder.load(change(offset))), own, offset)
 
-            def move(offset: Value) -> None:
-                store(builder, builder.fadd(load(builder, own, offset), builder.load(change(offset))), own, offset)
+        for_each_chunk(builder, chunks, move)
 
-            for_each_chunk(builder, length, move)
-
-        for_each(builder, n_inputs, move_input)
-        return context.get_dummy_value()
-
-    signature = types.void(
-        n_targets,
-        n_true,
-        chunks,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.float32,
-        types.float32,
-        types.float32,
-        types.int64,
-    )
-    return signature, emit
+    for_each(builder, n_inputs, move_input)
 
 
 @instruction
-def find_duplicates(typing_context: Any, n_targets: Any, targets: Any) -> Any:
+def find_duplicates(builder: Builder, n_targets: int, targets: Integer) -> Integer:
     """Find negatives that occur earlier in the list of addresses: bit k for target k.
 
     The first target is the positive one, which equals none of the others.
     """
-    n = _literal(n_targets)
-
-    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
-        rows = [load_address(builder, arguments[1], constant(j)) for j in range(n)]
-        found = constant(0)
-        for k in range(2, n):
-            same = [builder.icmp_signed("==", rows[k], rows[earlier]) for earlier in range(1, k)]
-            bit = builder.zext(reduce(builder.or_, same), Int64)
-            found = builder.or_(found, builder.shl(bit, constant(k)))
-        return found
-
-    return types.int64(n_targets, types.int64), emit
+    rows = [load_address(builder, targets, constant(j)) for j in range(n_targets)]
+    found = constant(0)
+    for k in range(2, n_targets):
+        same = [builder.icmp_signed("==", rows[k], rows[earlier]) for earlier in range(1, k)]
+        bit = builder.zext(reduce(builder.or_, same), Int64)
+        found = builder.or_(found, builder.shl(bit, constant(k)))
+    return found
 
 
 @instruction
-def copy_row(typing_context: Any, source: Any, target: Any, chunks: Any) -> Any:
+def copy_row(builder: Builder, source: Integer, target: Integer, chunks: Integer) -> None:
     """Copy a row from one address to another; `chunks` is its length divided by 16."""
-
-    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
-        source, target, chunks = arguments
-        for_each_chunk(builder, chunks, lambda offset: store(builder, load(builder, source, offset), target, offset))
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64, types.int64), emit
+    for_each_chunk(builder, chunks, lambda offset: store(builder, load(builder, source, offset), target, offset))
 
 
 @instruction
-def add_movement(typing_context: Any, row: Any, after: Any, before: Any, scale: Any, chunks: Any) -> Any:
+def add_movement(
+    builder: Builder, row: Integer, after: Integer, before: Integer, scale: Number, chunks: Integer
+) -> None:
     """Add scale · (after − before) to a row, where `after` and `before` are rows, too."""
+    scales = broadcast(builder, scale)
 
-    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
-        row, after, before, scale, chunks = arguments
-        scales = broadcast(builder, scale)
+    def add(offset: Value) -> None:
+        movement = builder.fsub(load(builder, after, offset), load(builder, before, offset))
+        moved = multiply_add(builder, scales, movement, load(builder, row, offset))
+        store(builder, moved, row, offset)
 
-        def add(offset: Value) -> None:
-            movement = builder.fsub(load(builder, after, offset), load(builder, before, offset))
-            moved = multiply_add(builder, scales, movement, load(builder, row, offset))
-            store(builder, moved, row, offset)
-
-        for_each_chunk(builder, chunks, add)
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64, types.int64, types.float32, types.int64), emit
+    for_each_chunk(builder, chunks, add)
 
 
 @instruction
-def prefetch_row(typing_context: Any, row: Any, chunks: Any) -> Any:
+def prefetch_row(builder: Builder, row: Integer, chunks: Integer) -> None:
     """Prefetch a row."""
-
-    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
-        row, chunks = arguments
-        for_each_chunk(builder, chunks, lambda offset: prefetch(builder, row, offset))
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64), emit
+    for_each_chunk(builder, chunks, lambda offset: prefetch(builder, row, offset))
 
 
 def _products(builder: Builder, rows: list[Value], others: list[Value], length: int) -> list[list[Value]]:
@@ -321,12 +271,6 @@ def _move_pairs(
             store(builder, moved, own, offset)
         for other, place in zip(others, after, strict=True):
             store(builder, builder.load(place), other, offset)
-
-
-def _literal(kind: Any) -> int:
-    if not isinstance(kind, types.IntegerLiteral):
-        raise TypeError("the sizes of a window must be compile-time constants")
-    return int(kind.literal_value)
 
 
 def _score(builder: Builder, scores: Value, signs: Sequence[float], loss: Value) -> tuple[Value, Value]:

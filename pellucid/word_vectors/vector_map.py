@@ -5,8 +5,6 @@ the page says how much of the variance that is; UMAP, an extra, preserves neighb
 neighbours that the page lists for a word are exact: by cosine in all dimensions.
 """
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Callable
 from dataclasses import dataclass

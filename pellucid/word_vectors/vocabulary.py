@@ -9,20 +9,17 @@ Lookup bisects `hashes` and compares the bytes. Any string that can be encoded a
 delimits the words, they may contain spaces and line feeds, or be empty.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, overload
+from typing import Any, Self, overload
 
 import numpy
 from numpy.typing import NDArray
 
 from pellucid.errors import UserError
 
-__all__ = ["Vocabulary", "pack_words"]
+__all__ = ["Vocabulary", "pack_words", "read_only"]
 
 _BLOCK = 1 << 16  # words decoded at a time
-_SEPARATOR = b"\n"
 
 
 class Vocabulary(Sequence[str]):
@@ -42,7 +39,7 @@ class Vocabulary(Sequence[str]):
             from pellucid.word_vectors.word_hashes import hash_words
 
             unsorted = numpy.empty(len(ends), numpy.uint64)
-            hash_words(_read_only(letters), _read_only(ends), unsorted)
+            hash_words(read_only(letters), read_only(ends), unsorted)
             rows = numpy.argsort(unsorted, kind="stable").astype(numpy.int32)
             hashes = unsorted[rows]
         self.letters = letters
@@ -51,7 +48,7 @@ class Vocabulary(Sequence[str]):
         self.rows = rows
 
     @classmethod
-    def of(cls, words: Iterable[str]) -> Vocabulary:
+    def of(cls, words: Iterable[str]) -> Self:
         """Build a vocabulary from distinct strings.
 
         Raises:
@@ -122,14 +119,13 @@ class Vocabulary(Sequence[str]):
 
     def duplicates(self) -> dict[int, int]:
         """Map each row that repeats an earlier row's word to the first such row; empty for a valid vocabulary."""
-        equal = numpy.flatnonzero(self.hashes[1:] == self.hashes[:-1])
+        equal = numpy.flatnonzero(self.hashes[1:] == self.hashes[:-1])  # equal hashes are adjacent, rows ascending
         found: dict[int, int] = {}
         first_of: dict[bytes, int] = {}
-        for i in equal.tolist():  # equal hashes are adjacent, rows ascending
-            for row in (int(self.rows[i]), int(self.rows[i + 1])):
-                first = first_of.setdefault(self._bytes(row), row)
-                if first != row:
-                    found[row] = first
+        for row in numpy.stack([self.rows[equal], self.rows[equal + 1]], axis=1).ravel().tolist():
+            first = first_of.setdefault(self._bytes(row), row)
+            if first != row:
+                found[row] = first
         return found
 
     def _bytes(self, row: int) -> bytes:
@@ -137,33 +133,31 @@ class Vocabulary(Sequence[str]):
         return self.letters[start : int(self.ends[row])].tobytes()
 
 
-def pack_words(words: Iterable[str]) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64]]:
+def pack_words(words: Iterable[Any]) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64]]:
     """Encode words, which need not be distinct, as `letters` and `ends`.
 
     Raises:
         UserError: for a word that is not a string, or a lone surrogate.
     """
-    encoded = [_utf8(word, row) for row, word in enumerate(words)]
-    letters = numpy.frombuffer(_SEPARATOR.join(encoded), numpy.uint8)
+    encoded: list[bytes] = []
+    for row, word in enumerate(words):
+        if not isinstance(word, str):
+            raise UserError(f"expected words as strings, got {word!r}", where=f"row {row}", hint="Convert it: str(…).")
+        try:
+            encoded.append(word.encode("utf-8"))
+        except UnicodeEncodeError as error:
+            raise UserError(
+                f"the word {word!r} contains a lone surrogate, which cannot be encoded as UTF-8",
+                where=f"row {row}",
+                hint="Decode its text as UTF-8, or remove the word.",
+            ) from error
+    letters = numpy.frombuffer(b"\n".join(encoded), numpy.uint8)
     lengths = numpy.fromiter(map(len, encoded), numpy.int64, len(encoded))
     return letters, numpy.cumsum(lengths + 1) - 1
 
 
-def _utf8(word: Any, row: int) -> bytes:
-    if not isinstance(word, str):
-        raise UserError(f"expected words as strings, got {word!r}", where=f"row {row}", hint="Convert it: str(…).")
-    try:
-        return word.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise UserError(
-            f"the word {word!r} contains a lone surrogate, which cannot be encoded as UTF-8",
-            where=f"row {row}",
-            hint="Decode its text as UTF-8, or remove the word.",
-        ) from error
-
-
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """View an array as read-only: Numba would compile separately for writable arrays."""
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """View an array as read-only; Numba compiles separately for writable arrays."""
     view = array.view()
     view.flags.writeable = False
     return view

@@ -8,11 +8,11 @@ when the words are decoded.
 from typing import Any, NamedTuple
 
 import numpy
-from numba import int32, int64, types, uint64
+from numba import int32, int64, uint64
 from numpy.typing import NDArray
 
 from pellucid.kernels.compilation import kernel
-from pellucid.kernels.simd import Builder, Int64, instruction
+from pellucid.kernels.simd import Builder, Int64, Integer, Long, instruction
 
 __all__ = ["Scan", "WordTable", "renumber"]
 
@@ -102,13 +102,9 @@ def _longer(array: NDArray[Any], length: int) -> NDArray[Any]:
 
 
 @instruction
-def _eight(typing_context: Any, address: Any) -> Any:
+def _eight(builder: Builder, address: Integer) -> Long:
     """Load the eight bytes at an address as a little-endian number."""
-
-    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
-        return builder.load(builder.inttoptr(arguments[0], Int64.as_pointer()), align=1)
-
-    return types.uint64(types.int64), emit
+    return builder.load(builder.inttoptr(address, Int64.as_pointer()), align=1)
 
 
 @kernel

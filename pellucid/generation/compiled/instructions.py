@@ -12,10 +12,8 @@ is alone or one of four. `tests/generation/test_compiled.py` has the models in P
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 from llvmlite import ir
-from numba import types
 from numba.core import cgutils
 
 from pellucid.generation.compiled.packing import BFLOAT16, BLOCK, FLOAT32, INT8, ROWS
@@ -26,7 +24,9 @@ from pellucid.kernels.simd import (
     Float,
     Floats,
     Int32,
+    Integer,
     Ints,
+    Number,
     Value,
     allocate_vectors,
     broadcast,
@@ -69,20 +69,20 @@ _TAIL = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)  # f
 
 @instruction
 def dot_group(
-    typing_context: Any,
-    kind: Any,
-    tokens: Any,
-    weights: Any,
-    chunks: Any,
-    x: Any,
-    x_stride: Any,
-    scales: Any,
-    bias: Any,
-    base: Any,
-    base_stride: Any,
-    out: Any,
-    out_stride: Any,
-) -> Any:
+    builder: Builder,
+    kind: int,
+    tokens: int,
+    weights: Integer,
+    chunks: Integer,
+    x: Integer,
+    x_stride: Integer,
+    scales: Integer,
+    bias: Integer,
+    base: Integer,
+    base_stride: Integer,
+    out: Integer,
+    out_stride: Integer,
+) -> None:
     """Compute base + group · x + bias, four numbers per token.
 
     Args:
@@ -95,33 +95,28 @@ def dot_group(
         base, base_stride: address of what is added, and bytes from one token to the next (0: the same for all).
         out, out_stride: where it goes; may be where `base` is.
     """
-    of, count = _literal(kind), _literal(tokens)
-
-    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
-        weights, chunks, x, x_stride, scales, bias, base, base_stride, out, out_stride = arguments[2:]
-        inputs = [builder.add(x, builder.mul(x_stride, constant(token))) for token in range(count)]
-        if of == INT8:
-            sums = _block_sums(builder, weights, chunks, inputs, scales)
-        else:
-            sums = allocate_vectors(builder, ROWS * count)
-            with cgutils.for_range(builder, chunks) as loop:
-                _add_products(builder, of, weights, loop.index, inputs, sums)
-        added = lane_sums(builder, [builder.load(place) for place in sums])
-        shift = _load_four(builder, bias)
-        for token in range(count):
-            lanes = ir.Constant(ir.VectorType(Int32, ROWS), [ROWS * token + row for row in range(ROWS)])
-            four = builder.shuffle_vector(added, added, lanes)
-            value = builder.fadd(four, shift)
-            before = _load_four(builder, builder.add(base, builder.mul(base_stride, constant(token))))
-            address = builder.add(out, builder.mul(out_stride, constant(token)))
-            builder.store(builder.fadd(before, value), pointer(builder, address, constant(0), _Four), align=4)
-        return context.get_dummy_value()
-
-    return types.void(kind, tokens, *[types.int64] * 10), emit
+    inputs = [builder.add(x, builder.mul(x_stride, constant(token))) for token in range(tokens)]
+    if kind == INT8:
+        sums = _block_sums(builder, weights, chunks, inputs, scales)
+    else:
+        sums = allocate_vectors(builder, ROWS * tokens)
+        with cgutils.for_range(builder, chunks) as loop:
+            _add_products(builder, kind, weights, loop.index, inputs, sums)
+    added = lane_sums(builder, [builder.load(place) for place in sums])
+    shift = _load_four(builder, bias)
+    for token in range(tokens):
+        lanes = ir.Constant(ir.VectorType(Int32, ROWS), [ROWS * token + row for row in range(ROWS)])
+        four = builder.shuffle_vector(added, added, lanes)
+        value = builder.fadd(four, shift)
+        before = _load_four(builder, builder.add(base, builder.mul(base_stride, constant(token))))
+        address = builder.add(out, builder.mul(out_stride, constant(token)))
+        builder.store(builder.fadd(before, value), pointer(builder, address, constant(0), _Four), align=4)
 
 
 @instruction
-def unpack(typing_context: Any, kind: Any, weights: Any, chunks: Any, scales: Any, factor: Any, out: Any) -> Any:
+def unpack(
+    builder: Builder, kind: int, weights: Integer, chunks: Integer, scales: Integer, factor: Number, out: Integer
+) -> None:
     """Unpack a row of a packed matrix, multiplied by `factor`.
 
     Args:
@@ -129,27 +124,27 @@ def unpack(typing_context: Any, kind: Any, weights: Any, chunks: Any, scales: An
         weights: address of the row's first sixteen numbers.
         scales: at 8 bits, address of the scale of the row's first block.
     """
-    of = _literal(kind)
-
-    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
-        _, weights, chunks, scales, factor, out = arguments
-        factors = broadcast(builder, factor)
-        with cgutils.for_range(builder, chunks) as loop:
-            group = builder.mul(loop.index, constant(ROWS * LANES * _size(of)))
-            value = builder.fmul(_weights(builder, of, weights, group), factors)
-            if of == INT8:
-                block = builder.udiv(loop.index, constant(BLOCK))
-                value = builder.fmul(value, load_broadcast(builder, scales, builder.mul(block, constant(4 * ROWS))))
-            store(builder, value, out, builder.mul(loop.index, constant(ROW_BYTES)))
-        return context.get_dummy_value()
-
-    return types.void(kind, types.int64, types.int64, types.int64, types.float32, types.int64), emit
+    factors = broadcast(builder, factor)
+    with cgutils.for_range(builder, chunks) as loop:
+        group = builder.mul(loop.index, constant(ROWS * LANES * _size(kind)))
+        value = builder.fmul(_weights(builder, kind, weights, group), factors)
+        if kind == INT8:
+            block = builder.udiv(loop.index, constant(BLOCK))
+            value = builder.fmul(value, load_broadcast(builder, scales, builder.mul(block, constant(4 * ROWS))))
+        store(builder, value, out, builder.mul(loop.index, constant(ROW_BYTES)))
 
 
 @instruction
 def score_keys(
-    typing_context: Any, query: Any, keys: Any, chunks: Any, scale: Any, slope: Any, distance: Any, out: Any
-) -> Any:
+    builder: Builder,
+    query: Integer,
+    keys: Integer,
+    chunks: Integer,
+    scale: Number,
+    slope: Number,
+    distance: Number,
+    out: Integer,
+) -> None:
     """Compute the scores of sixteen keys: (query · key) · scale − slope · distance.
 
     Args:
@@ -157,68 +152,53 @@ def score_keys(
         chunks: of sixteen numbers, length of a query and of a key.
         distance: of the first key to the query, tokens; each key after it is one nearer.
     """
-
-    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
-        query, keys, chunks, scale, slope, distance, out = arguments
-        sums = allocate_vectors(builder, LANES)
-        length = builder.mul(chunks, constant(ROW_BYTES))
-        with cgutils.for_range(builder, chunks) as loop:
-            offset = builder.mul(loop.index, constant(ROW_BYTES))
-            own = load(builder, query, offset)
-            for key, place in enumerate(sums):
-                other = load(builder, keys, builder.add(offset, builder.mul(length, constant(key))))
-                builder.store(multiply_add(builder, own, other, builder.load(place)), place)
-        products = lane_sums(builder, [builder.load(place) for place in sums])
-        steps = ir.Constant(Floats, [float(key) for key in range(LANES)])
-        distances = builder.fsub(broadcast(builder, distance), steps)
-        penalty = builder.fmul(broadcast(builder, slope), distances)
-        scores = builder.fsub(builder.fmul(products, broadcast(builder, scale)), penalty)
-        store(builder, scores, out, constant(0))
-        return context.get_dummy_value()
-
-    numbers = (types.float32,) * 3
-    return types.void(types.int64, types.int64, types.int64, *numbers, types.int64), emit
+    sums = allocate_vectors(builder, LANES)
+    length = builder.mul(chunks, constant(ROW_BYTES))
+    with cgutils.for_range(builder, chunks) as loop:
+        offset = builder.mul(loop.index, constant(ROW_BYTES))
+        own = load(builder, query, offset)
+        for key, place in enumerate(sums):
+            other = load(builder, keys, builder.add(offset, builder.mul(length, constant(key))))
+            builder.store(multiply_add(builder, own, other, builder.load(place)), place)
+    products = lane_sums(builder, [builder.load(place) for place in sums])
+    steps = ir.Constant(Floats, [float(key) for key in range(LANES)])
+    distances = builder.fsub(broadcast(builder, distance), steps)
+    penalty = builder.fmul(broadcast(builder, slope), distances)
+    scores = builder.fsub(builder.fmul(products, broadcast(builder, scale)), penalty)
+    store(builder, scores, out, constant(0))
 
 
 @instruction
-def row_maximum(typing_context: Any, scores: Any, chunks: Any) -> Any:
+def row_maximum(builder: Builder, scores: Integer, chunks: Integer) -> Number:
     """Compute the maximum of a row of scores."""
-
-    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
-        scores, chunks = arguments
-        (place,) = allocate_vectors(builder, 1)
-        builder.store(load(builder, scores, constant(0)), place)
-        with cgutils.for_range(builder, chunks) as loop:
-            vector = load(builder, scores, builder.mul(loop.index, constant(ROW_BYTES)))
-            builder.store(maximum(builder, vector, builder.load(place)), place)
-        kind = ir.FunctionType(Float, [Floats])
-        reduce = cgutils.get_or_insert_function(builder.module, kind, "llvm.vector.reduce.fmax.v16f32")
-        return builder.call(reduce, [builder.load(place)])
-
-    return types.float32(types.int64, types.int64), emit
+    (place,) = allocate_vectors(builder, 1)
+    builder.store(load(builder, scores, constant(0)), place)
+    with cgutils.for_range(builder, chunks) as loop:
+        vector = load(builder, scores, builder.mul(loop.index, constant(ROW_BYTES)))
+        builder.store(maximum(builder, vector, builder.load(place)), place)
+    kind = ir.FunctionType(Float, [Floats])
+    reduce = cgutils.get_or_insert_function(builder.module, kind, "llvm.vector.reduce.fmax.v16f32")
+    return builder.call(reduce, [builder.load(place)])
 
 
 @instruction
-def exponentials(typing_context: Any, scores: Any, chunks: Any, top: Any) -> Any:
+def exponentials(builder: Builder, scores: Integer, chunks: Integer, top: Number) -> Number:
     """Replace each score by e^(score − top), and return their sum."""
-
-    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
-        scores, chunks, top = arguments
-        (place,) = allocate_vectors(builder, 1)
-        tops = broadcast(builder, top)
-        with cgutils.for_range(builder, chunks) as loop:
-            offset = builder.mul(loop.index, constant(ROW_BYTES))
-            weights = exp(builder, builder.fsub(load(builder, scores, offset), tops))
-            store(builder, weights, scores, offset)
-            builder.store(builder.fadd(weights, builder.load(place)), place)
-        sums = lane_sums(builder, [builder.load(place)])
-        return builder.extract_element(sums, ir.Constant(Int32, 0))
-
-    return types.float32(types.int64, types.int64, types.float32), emit
+    (place,) = allocate_vectors(builder, 1)
+    tops = broadcast(builder, top)
+    with cgutils.for_range(builder, chunks) as loop:
+        offset = builder.mul(loop.index, constant(ROW_BYTES))
+        weights = exp(builder, builder.fsub(load(builder, scores, offset), tops))
+        store(builder, weights, scores, offset)
+        builder.store(builder.fadd(weights, builder.load(place)), place)
+    sums = lane_sums(builder, [builder.load(place)])
+    return builder.extract_element(sums, ir.Constant(Int32, 0))
 
 
 @instruction
-def weighted_sum(typing_context: Any, weights: Any, values: Any, count: Any, chunks: Any, factor: Any, out: Any) -> Any:
+def weighted_sum(
+    builder: Builder, weights: Integer, values: Integer, count: Integer, chunks: Integer, factor: Number, out: Integer
+) -> None:
     """Compute Σ weight · value · factor.
 
     Args:
@@ -226,47 +206,35 @@ def weighted_sum(typing_context: Any, weights: Any, values: Any, count: Any, chu
         count: how many, a multiple of four.
         chunks: of sixteen numbers, length of a value.
     """
-
-    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
-        weights, values, count, chunks, factor, out = arguments
-        length = builder.mul(chunks, constant(ROW_BYTES))
-        factors = broadcast(builder, factor)
-        with cgutils.for_range(builder, chunks) as chunk:
-            offset = builder.mul(chunk.index, constant(ROW_BYTES))
-            sums = allocate_vectors(builder, _VALUES_AT_ONCE)
-            with cgutils.for_range(builder, builder.udiv(count, constant(_VALUES_AT_ONCE))) as loop:
-                first = builder.mul(loop.index, constant(_VALUES_AT_ONCE))
-                for n, place in enumerate(sums):
-                    number = builder.add(first, constant(n))
-                    value = load(builder, values, builder.add(offset, builder.mul(length, number)))
-                    weight = load_broadcast(builder, weights, builder.mul(number, constant(4)))
-                    builder.store(multiply_add(builder, weight, value, builder.load(place)), place)
-            a, b, c, d = (builder.load(place) for place in sums)
-            total = builder.fadd(builder.fadd(a, b), builder.fadd(c, d))
-            store(builder, builder.fmul(total, factors), out, offset)
-        return context.get_dummy_value()
-
-    return types.void(*[types.int64] * 4, types.float32, types.int64), emit
+    length = builder.mul(chunks, constant(ROW_BYTES))
+    factors = broadcast(builder, factor)
+    with cgutils.for_range(builder, chunks) as chunk:
+        offset = builder.mul(chunk.index, constant(ROW_BYTES))
+        sums = allocate_vectors(builder, _VALUES_AT_ONCE)
+        with cgutils.for_range(builder, builder.udiv(count, constant(_VALUES_AT_ONCE))) as loop:
+            first = builder.mul(loop.index, constant(_VALUES_AT_ONCE))
+            for n, place in enumerate(sums):
+                number = builder.add(first, constant(n))
+                value = load(builder, values, builder.add(offset, builder.mul(length, number)))
+                weight = load_broadcast(builder, weights, builder.mul(number, constant(4)))
+                builder.store(multiply_add(builder, weight, value, builder.load(place)), place)
+        a, b, c, d = (builder.load(place) for place in sums)
+        total = builder.fadd(builder.fadd(a, b), builder.fadd(c, d))
+        store(builder, builder.fmul(total, factors), out, offset)
 
 
 @instruction
-def gate(typing_context: Any, gates: Any, values: Any, chunks: Any) -> Any:
+def gate(builder: Builder, gates: Integer, values: Integer, chunks: Integer) -> None:
     """Replace each gate g by silu(g) · value, silu(g) = g σ(g)."""
-
-    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
-        gates, values, chunks = arguments
-        with cgutils.for_range(builder, chunks) as loop:
-            offset = builder.mul(loop.index, constant(ROW_BYTES))
-            own = load(builder, gates, offset)
-            opened = builder.fmul(own, sigmoid(builder, own))
-            store(builder, builder.fmul(opened, load(builder, values, offset)), gates, offset)
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64, types.int64), emit
+    with cgutils.for_range(builder, chunks) as loop:
+        offset = builder.mul(loop.index, constant(ROW_BYTES))
+        own = load(builder, gates, offset)
+        opened = builder.fmul(own, sigmoid(builder, own))
+        store(builder, builder.fmul(opened, load(builder, values, offset)), gates, offset)
 
 
 @instruction
-def activate_chunks(typing_context: Any, how: Any, numbers: Any, chunks: Any) -> Any:
+def activate_chunks(builder: Builder, how: int, numbers: Integer, chunks: Integer) -> None:
     """Apply the activation to each number.
 
     ReLU: max(x, 0). GELU: x Φ(x), which is max(x, 0) − |x| (1 − Φ(|x|)). GELU as GPT-2 approximates it:
@@ -276,27 +244,20 @@ def activate_chunks(typing_context: Any, how: Any, numbers: Any, chunks: Any) ->
     Source:
         Hendrycks & Gimpel 2016, §2.
     """
-    kind = _literal(how)
-
-    def emit(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
-        _, numbers, chunks = arguments
-        with cgutils.for_range(builder, chunks) as loop:
-            offset = builder.mul(loop.index, constant(ROW_BYTES))
-            x = load(builder, numbers, offset)
-            if kind == RELU:
-                activated = maximum(builder, x, constant_vector(0))
-            elif kind == GELU:
-                size = maximum(builder, x, builder.fneg(x))
-                lost = builder.fmul(size, _normal_tail(builder, size))
-                activated = builder.fsub(maximum(builder, x, constant_vector(0)), lost)
-            else:
-                inner = multiply_add(builder, builder.fmul(x, x), constant_vector(0.044715), constant_vector(1))
-                score = builder.fmul(builder.fmul(x, inner), constant_vector(1.5957691216057308))
-                activated = builder.fmul(x, sigmoid(builder, score))
-            store(builder, activated, numbers, offset)
-        return context.get_dummy_value()
-
-    return types.void(how, types.int64, types.int64), emit
+    with cgutils.for_range(builder, chunks) as loop:
+        offset = builder.mul(loop.index, constant(ROW_BYTES))
+        x = load(builder, numbers, offset)
+        if how == RELU:
+            activated = maximum(builder, x, constant_vector(0))
+        elif how == GELU:
+            size = maximum(builder, x, builder.fneg(x))
+            lost = builder.fmul(size, _normal_tail(builder, size))
+            activated = builder.fsub(maximum(builder, x, constant_vector(0)), lost)
+        else:
+            inner = multiply_add(builder, builder.fmul(x, x), constant_vector(0.044715), constant_vector(1))
+            score = builder.fmul(builder.fmul(x, inner), constant_vector(1.5957691216057308))
+            activated = builder.fmul(x, sigmoid(builder, score))
+        store(builder, activated, numbers, offset)
 
 
 def _block_sums(builder: Builder, weights: Value, chunks: Value, inputs: Sequence[Value], scales: Value) -> list[Value]:
@@ -367,9 +328,3 @@ def _weights(builder: Builder, kind: int, address: Value, offset: Value) -> Valu
 
 def _load_four(builder: Builder, address: Value) -> Value:
     return builder.load(pointer(builder, address, constant(0), _Four), align=4)
-
-
-def _literal(kind: Any) -> int:
-    if not isinstance(kind, types.IntegerLiteral):
-        raise TypeError("what is compiled in must be a constant where it is called")
-    return int(kind.literal_value)

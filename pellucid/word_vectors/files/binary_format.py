@@ -1,7 +1,5 @@
 """Word vectors in word2vec's binary format, float32 or float16."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

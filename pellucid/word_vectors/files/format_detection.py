@@ -10,8 +10,6 @@ In text formats the last d fields of a line are its numbers and the rest is its 
 Ambiguous files are rejected with a hint on how to specify the format: nothing is guessed silently.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

@@ -6,8 +6,6 @@
 It holds any word, and a million words open instantly, since only what is used is read.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

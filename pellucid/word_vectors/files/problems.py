@@ -11,8 +11,6 @@ number-in-word   a word ends in a number with a decimal point: perhaps a row wit
 escape           a word is not a valid escape sequence; kept unchanged
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple

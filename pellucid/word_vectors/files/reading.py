@@ -1,7 +1,5 @@
 """Reading word vectors from a file or a folder in any format."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

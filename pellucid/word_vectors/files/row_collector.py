@@ -1,7 +1,5 @@
 """Buffer for rows read from a file: grows with the rows, whatever the header promises."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy

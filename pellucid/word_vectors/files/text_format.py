@@ -1,7 +1,5 @@
 """Word vectors in text formats: word2vec's, fastText's and GloVe's."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Writing word vectors to a file or a folder in any format."""
 
-from __future__ import annotations
-
 import gzip
 import lzma
 import os
