@@ -32,12 +32,12 @@ __version__ = "0.1.0"
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "Generation": "generation.generated_text",
-        "Translation": "generation.translation",
-        "UserError": "errors",
-        "WordVectors": "vectors",
-        "load": "loading",
-        "train_lm": "training.train_lm",
-        "train_translator": "training.train_translator",
+        "errors": ["UserError"],
+        "generation.generated_text": ["Generation"],
+        "generation.translation": ["Translation"],
+        "loading": ["load"],
+        "training.train_lm": ["train_lm"],
+        "training.train_translator": ["train_translator"],
+        "vectors": ["WordVectors"],
     },
 )

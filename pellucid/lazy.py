@@ -3,19 +3,22 @@
 They let `import pellucid` and `pellucid --help` start without loading PyTorch or Numba.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
 __all__ = ["lazy_names"]
 
 
-def lazy_names(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def lazy_names(
+    package: str, exports: Mapping[str, Sequence[str]]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Create a package's `__getattr__` and `__dir__`.
 
     Args:
-        modules: for each exported name, the module that defines it, relative to the package.
+        exports: for each module, relative to the package, the names that it defines and the package exports.
     """
+    modules = {name: module for module, names in exports.items() for name in names}
 
     def find(name: str) -> Any:
         if name not in modules:

@@ -26,15 +26,9 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "FitReport": "lexicon",
-        "FitStep": "fitting",
-        "IndexedPairs": "aligner",
-        "Lexicon": "lexicon",
-        "Link": "lexicon",
-        "Symmetrisation": "symmetrisation",
-        "WordAligner": "aligner",
-        "WordTranslation": "aligner",
-        "fit_aligner": "aligner",
-        "fit_lexicon": "fitting",
+        "aligner": ["IndexedPairs", "WordAligner", "WordTranslation", "fit_aligner"],
+        "fitting": ["FitStep", "fit_lexicon"],
+        "lexicon": ["FitReport", "Lexicon", "Link"],
+        "symmetrisation": ["Symmetrisation"],
     },
 )

@@ -30,15 +30,13 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "Decoder": "decoder",
-        "Generation": "generated_text",
-        "GenerationConfig": "generation_config",
-        "Hypothesis": "beam",
-        "SamplingConfig": "sampling_config",
-        "TextScore": "text_score",
-        "Translation": "translation",
-        "beam_search": "beam",
-        "protect": "placeholders",
-        "protect_pair": "placeholders",
+        "beam": ["Hypothesis", "beam_search"],
+        "decoder": ["Decoder"],
+        "generated_text": ["Generation"],
+        "generation_config": ["GenerationConfig"],
+        "placeholders": ["protect", "protect_pair"],
+        "sampling_config": ["SamplingConfig"],
+        "text_score": ["TextScore"],
+        "translation": ["Translation"],
     },
 )

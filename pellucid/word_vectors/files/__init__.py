@@ -25,14 +25,9 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "FORMATS": "formats",
-        "FileProblem": "problems",
-        "Format": "formats",
-        "LoadReport": "problems",
-        "check_output_path": "writing",
-        "check_words": "writing",
-        "format_from_name": "writing",
-        "read_vectors": "reading",
-        "write_vectors": "writing",
+        "formats": ["FORMATS", "Format"],
+        "problems": ["FileProblem", "LoadReport"],
+        "reading": ["read_vectors"],
+        "writing": ["check_output_path", "check_words", "format_from_name", "write_vectors"],
     },
 )
