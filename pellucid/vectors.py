@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -45,14 +46,7 @@ class WordVectors(KeyedVectors):
     @classmethod
     def of(cls, vectors: KeyedVectors) -> WordVectors:
         """Wrap vectors that a function of `pellucid.word_vectors` has made, without copying them."""
-        return cls(
-            vectors.vocabulary,
-            vectors.input_vectors,
-            vectors.output_vectors,
-            vectors.counts,
-            vectors.metadata,
-            vectors.report,
-        )
+        return cls(*(getattr(vectors, field.name) for field in fields(KeyedVectors)))
 
     @classmethod
     def train(
@@ -231,16 +225,9 @@ class WordVectors(KeyedVectors):
         """Train on bootstrap samples of the documents and give intervals for neighbours and scores.
 
         Args:
-            text: as in `train`.
-            words: words whose neighbours are of interest.
             runs: number of training runs.
-            n: number of neighbours.
-            measures: scores of interest by name, each a function of vectors.
-            settings: as in `train`, and `documents`, `confidence`, `threads`, `on_run`: see
-                `pellucid.word_vectors.stability.measure_stability`.
-
-        Raises:
-            UserError: for an unknown word, fewer than 2 runs or documents, or as `train`.
+            settings: as in `train`, and `documents`, `confidence`, `threads`, `on_run`; these and the other arguments
+                are those of `pellucid.word_vectors.measure_stability`.
         """
         from pellucid.word_vectors.stability import measure_stability
 

@@ -57,12 +57,8 @@ class IndexedSentences:
     def unit(self) -> Literal["characters", "words"]:
         """What most of the words are: `characters` of a script without spaces, or `words`."""
         counts = numpy.bincount(numpy.frombuffer(self._ids, numpy.int32) if len(self._ids) else _NO_IDS)
-        letters = [
-            (count, is_unspaced(word))
-            for word, count in zip(self.ids_of_words, counts.tolist(), strict=True)
-            if word.isalpha()
-        ]
-        single = sum(count for count, unspaced in letters if unspaced)
+        letters = [(n, word) for word, n in zip(self.ids_of_words, counts.tolist(), strict=True) if word.isalpha()]
+        single = sum(count for count, word in letters if is_unspaced(word))
         return "characters" if 2 * single > sum(count for count, _ in letters) else "words"
 
 
@@ -87,8 +83,6 @@ class WordTranslation(NamedTuple):
     """A source word, a target word, and how probably each translates the other.
 
     Attributes:
-        source: the source word.
-        target: the target word.
         probability: p(target | source).
         reverse: p(source | target).
     """
@@ -104,9 +98,7 @@ class WordAligner:
     """The lexicons of both directions, and the pairs they were fitted to.
 
     Args:
-        pairs: the sentence pairs.
-        forward: p(target word | source word).
-        backward: p(source word | target word).
+        forward, backward: p(target word | source word), and p(source word | target word).
     """
 
     pairs: IndexedPairs
@@ -154,7 +146,6 @@ def fit_aligner(
     """Learn from sentence pairs which word translates which, in both directions.
 
     Args:
-        pairs: source and target texts.
         iterations: iterations of expectation maximisation for each direction.
         diagonal_tension: how strongly links near the diagonal are preferred, from 0 to 60; 0 is not at all.
         on_progress: called after each iteration of each direction.
@@ -167,15 +158,8 @@ def fit_aligner(
         pairs = IndexedPairs(pairs)
 
     def fit(source: IndexedSentences, target: IndexedSentences) -> Lexicon:
-        return fit_lexicon(
-            source,
-            target,
-            len(source.ids_of_words),
-            len(target.ids_of_words),
-            iterations=iterations,
-            diagonal_tension=diagonal_tension,
-            on_progress=on_progress,
-        )
+        sizes = len(source.ids_of_words), len(target.ids_of_words)
+        return fit_lexicon(source, target, *sizes, iterations, diagonal_tension, on_progress=on_progress)
 
     def usable(source: NDArray[numpy.int32], target: NDArray[numpy.int32]) -> bool:
         return min(len(source), len(target)) > 0 and max(len(source), len(target)) <= MAX_TOKENS

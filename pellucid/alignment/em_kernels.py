@@ -59,11 +59,8 @@ def group_by_source(
     """Group the source tokens by id, and tabulate the exponentials of the prior.
 
     Args:
-        source_ids: uint32, all sentences concatenated, each of at most `MAX_TOKENS`.
-        target_ids: the same for the target.
-        source_lengths: int64 [pairs].
-        target_lengths: int64 [pairs].
-        source_vocab_size: number of source ids.
+        source_ids, target_ids: all sentences concatenated, each of at most `MAX_TOKENS`.
+        source_lengths, target_lengths: [pairs].
         tension: λ of the prior.
     """
     longest = int(max(source_lengths.max(initial=0), target_lengths.max(initial=0)))
@@ -101,6 +98,20 @@ class SparseRows(NamedTuple):
     probabilities: NDArray[numpy.float32]
 
 
+class TargetTokens(NamedTuple):
+    """Three numbers per target token, float32 [target tokens].
+
+    Attributes:
+        scale: (1 − p₀) / Z_j.
+        weight: (1 − p₀) / Z_j / p(t_j | s).
+        likelihood: Σ_i exp(−λ|…|) · p(t_j | s_i), summed up in an iteration.
+    """
+
+    scale: NDArray[numpy.float32]
+    weight: NDArray[numpy.float32]
+    likelihood: NDArray[numpy.float32]
+
+
 class ExpectationMaximisation:
     """The state of expectation maximisation: p(t | s) as sparse rows, p(t | NULL), three numbers per target token."""
 
@@ -110,7 +121,6 @@ class ExpectationMaximisation:
         self.corpus = corpus
         self.concentration = concentration
         self.null_probability = null_probability
-        tokens = len(corpus.target_ids)
         stamps = numpy.full(target_vocab_size, -1, numpy.int64)
         starts = _count_entries(corpus, stamps)
         columns = numpy.empty(starts[-1], numpy.uint32)
@@ -118,32 +128,22 @@ class ExpectationMaximisation:
         _fill_columns(corpus, starts, stamps, columns)
         self.rows = SparseRows(starts, columns, numpy.full(len(columns), 1 / target_vocab_size, numpy.float32))
         self.row_counts = numpy.zeros(len(starts) - 1)  # target tokens each row explains
-        self.scale = numpy.empty(tokens, numpy.float32)  # (1 − p₀) / Z_j
-        _scale_priors(corpus, 1 - null_probability, self.scale)
+        scale = numpy.empty(len(corpus.target_ids), numpy.float32)
+        _scale_priors(corpus, 1 - null_probability, scale)
         # Initially p(t_j | s) is 1/V for every token, and NULL explains p₀ of it.
-        self.weight = self.scale * numpy.float32(target_vocab_size)  # (1 − p₀) / Z_j / p(t_j | s)
-        self.likelihood = numpy.zeros(tokens, numpy.float32)  # Σ_i exp(−λ|…|) · p(t_j | s_i)
+        self.tokens = TargetTokens(scale, scale * numpy.float32(target_vocab_size), numpy.zeros_like(scale))
         self.null_counts = numpy.bincount(corpus.target_ids, minlength=target_vocab_size) * null_probability
         self.null_row = numpy.zeros(target_vocab_size, numpy.float32)
 
     def iterate(self) -> float:
         """Re-estimate every row; return the mean log-likelihood of a token with the new rows, nats."""
         self.null_row[:] = numpy.maximum(self.null_counts / self.null_counts.sum(), SMALLEST)
-        _reestimate(
-            self.corpus,
-            self.rows,
-            self.row_counts,
-            self.weight,
-            self.likelihood,
-            len(self.null_row),
-            self.concentration,
-        )
+        _reestimate(self.corpus, self.rows, self.row_counts, self.tokens, len(self.null_row), self.concentration)
         self.null_counts = numpy.zeros(len(self.null_row))
         total = _finish_iteration(
-            self.corpus.target_ids, self.scale, self.null_row, self.null_probability,
-            self.likelihood, self.weight, self.null_counts,
-        )  # fmt: skip
-        return float(total) / len(self.weight)
+            self.corpus.target_ids, self.tokens, self.null_row, self.null_probability, self.null_counts
+        )
+        return float(total) / len(self.corpus.target_ids)
 
     def pruned(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float32]]:
         """Row starts, columns and probabilities without entries that explain almost nothing; NULL is the last row."""
@@ -235,12 +235,11 @@ def _reestimate(
     corpus: GroupedCorpus,
     rows: SparseRows,
     row_counts: Array,
-    weight: Array,
-    likelihood: Array,
+    numbers: TargetTokens,
     target_vocab_size: int,
     concentration: float,
 ) -> None:
-    """Re-estimate each row from the shares of its occurrences, and add its new contribution to `likelihood`.
+    """Re-estimate each row from the shares of its occurrences, and add its new contribution to the likelihoods.
 
     exp(−λ|x − y|) is the smaller of e^(x−y) and e^(y−x): two products of table entries, no exp in the loops.
     """
@@ -250,7 +249,7 @@ def _reestimate(
         occurrences = range(corpus.group_starts[s], corpus.group_starts[s + 1])
         for occurrence in occurrences:
             tokens, exp_positive, exp_negative, exps_positive, exps_negative = _opposite_sentence(corpus, occurrence)
-            ids, weights = corpus.target_ids[tokens], weight[tokens]
+            ids, weights = corpus.target_ids[tokens], numbers.weight[tokens]
             for j in range(len(ids)):
                 expected[ids[j]] += min(exp_positive * exps_negative[j], exp_negative * exps_positive[j]) * weights[j]
         entries = slice(rows.starts[s], rows.starts[s + 1])
@@ -266,7 +265,7 @@ def _reestimate(
             expected[row[entry]] = 0
         for occurrence in occurrences:
             tokens, exp_positive, exp_negative, exps_positive, exps_negative = _opposite_sentence(corpus, occurrence)
-            ids, sums = corpus.target_ids[tokens], likelihood[tokens]
+            ids, sums = corpus.target_ids[tokens], numbers.likelihood[tokens]
             for j in range(len(ids)):
                 sums[j] += min(exp_positive * exps_negative[j], exp_negative * exps_positive[j]) * current[ids[j]]
 
@@ -314,19 +313,14 @@ def _opposite_sentence(corpus: GroupedCorpus, occurrence: int) -> tuple[slice, f
 
 @kernel
 def _finish_iteration(
-    target_ids: Array,
-    scale: Array,
-    null_row: Array,
-    p_null: float,
-    likelihood: Array,
-    weight: Array,
-    null_counts: Array,
+    target_ids: Array, numbers: TargetTokens, null_row: Array, p_null: float, null_counts: Array
 ) -> float:
-    """Turn `likelihood` into each token's `weight` on the rows, and clear it; count NULL's shares.
+    """Turn each token's likelihood into its weight on the rows, and clear it; count NULL's shares.
 
     Returns:
         The sum of log p(t_j | s) over all target tokens, nats.
     """
+    scale, weight, likelihood = numbers
     total = 0.0
     for token in range(len(target_ids)):
         t = target_ids[token]

@@ -68,10 +68,8 @@ def fit_lexicon(
     some are left out, spread evenly over the corpus; the report has their number.
 
     Args:
-        source: one sequence of ids per sentence.
-        target: their translations, in the same order.
-        source_vocab_size: number of source ids.
-        target_vocab_size: number of target ids.
+        source, target: one sequence of ids per sentence, in the same order.
+        source_vocab_size, target_vocab_size: number of ids.
         iterations: iterations of expectation maximisation.
         diagonal_tension: λ; with 0 it is plain model 1, except for NULL.
         null_probability: p₀.
@@ -90,10 +88,10 @@ def fit_lexicon(
     chosen, left_out = _select_pairs(source_lengths, target_lengths)
     source_lengths, target_lengths = source_lengths[chosen], target_lengths[chosen]
     target_ids = _flatten(target, chosen, target_lengths, target_vocab_size)
+    source_ids = _flatten(source, chosen, source_lengths, source_vocab_size)
     corpus = group_by_source(
-        _flatten(source, chosen, source_lengths, source_vocab_size), target_ids,
-        source_lengths, target_lengths, source_vocab_size, diagonal_tension,
-    )  # fmt: skip
+        source_ids, target_ids, source_lengths, target_lengths, source_vocab_size, diagonal_tension
+    )
     tables = ExpectationMaximisation(corpus, target_vocab_size, null_probability, concentration)
     log_likelihoods = [-float(numpy.log(target_vocab_size))] if len(chosen) else []
     for iteration in range(1, iterations + 1):

@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy
 from numpy.typing import ArrayLike, NDArray
@@ -119,10 +119,8 @@ class Lexicon:
         """Compute the posteriors of a batch of sentence pairs, float32 [batch, target, source], 0 at padding.
 
         Args:
-            source_ids: int [batch, source]; values beyond a length are ignored.
-            source_lengths: int [batch].
-            target_ids: int [batch, target].
-            target_lengths: int [batch].
+            source_ids, target_ids: int [batch, source] and [batch, target]; values beyond a length are ignored.
+            source_lengths, target_lengths: int [batch].
 
         Raises:
             ValueError: for an id outside the vocabulary, or inconsistent shapes.
@@ -167,14 +165,7 @@ class Lexicon:
 
     @property
     def _arrays(self) -> LexiconArrays:
-        return LexiconArrays(
-            self.row_starts,
-            self.columns,
-            self.probabilities,
-            self.target_vocab_size,
-            self.diagonal_tension,
-            self.null_probability,
-        )
+        return LexiconArrays(*(getattr(self, name) for name in LexiconArrays._fields))
 
     def save(self, path: str | Path) -> None:
         """Write the lexicon to a safetensors file, whole or not at all.
@@ -194,7 +185,7 @@ class Lexicon:
         write_bytes(path, save(tensors, {"pellucid": json.dumps(about)}))
 
     @classmethod
-    def load(cls, path: str | Path) -> "Lexicon":
+    def load(cls, path: str | Path) -> Self:
         """Read a lexicon that `save` wrote.
 
         Raises:

@@ -25,7 +25,7 @@ class LexiconArrays(NamedTuple):
     columns: Array
     probabilities: Array
     target_vocab_size: int
-    tension: float
+    diagonal_tension: float
     null_probability: float
 
 
@@ -33,10 +33,10 @@ class LexiconArrays(NamedTuple):
 def _joint(table: LexiconArrays, source: Array, target: Array, joint: Array, null: Array) -> None:
     """Fill joint[j, i] = p(i, t_j | s) and null[j] = p(NULL, t_j | s) of one sentence pair."""
     n_source, n_target = len(source), len(target)
-    found, exp_positions, exp_negative_positions, positions, totals = _allocate(n_target, table.tension)
+    found, exp_positions, exp_negative_positions, positions, totals = _allocate(n_target, table.diagonal_tension)
     for i in range(n_source):
         _lookup(table, source[i], target, positions, found)
-        exp_positive = numpy.float32(numpy.exp(table.tension * (i + 0.5) / n_source))
+        exp_positive = numpy.float32(numpy.exp(table.diagonal_tension * (i + 0.5) / n_source))
         exp_negative = 1 / exp_positive
         for j in range(n_target):
             closeness = min(
@@ -109,12 +109,12 @@ def best_sources(
         source = source_ids[source_starts[pair] : source_starts[pair + 1]]
         target = target_ids[target_starts[pair] : target_starts[pair + 1]]
         chosen = best[target_starts[pair] : target_starts[pair + 1]]
-        found, exp_positions, exp_negative_positions, positions, totals = _allocate(len(target), table.tension)
+        found, exp_positions, exp_negative_positions, positions, totals = _allocate(len(target), table.diagonal_tension)
         highest = numpy.zeros(len(target), numpy.float32)
         chosen[:] = -1
         for i in range(len(source)):
             _lookup(table, source[i], target, positions, found)
-            exp_positive = numpy.float32(numpy.exp(table.tension * (i + 0.5) / len(source)))
+            exp_positive = numpy.float32(numpy.exp(table.diagonal_tension * (i + 0.5) / len(source)))
             exp_negative = 1 / exp_positive
             for j in range(len(target)):
                 closeness = min(exp_positive * exp_negative_positions[j], exp_positions[j] * exp_negative)

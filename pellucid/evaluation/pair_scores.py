@@ -36,8 +36,6 @@ def score_pairs(
     scored one at a time: the memory for attention over a pair grows with the square of its length.
 
     Args:
-        translator: the model and its tokenizers.
-        pairs: sources and targets.
         batch_tokens: tokens of the longer side in a batch, padding included.
         locations: of both sides of each pair, for error messages.
 

@@ -70,7 +70,6 @@ def measure_texts(
     """Measure how well a model predicts documents, each from its beginning or after its prompt.
 
     Args:
-        model: the model.
         documents: long ones in parts, see `read_documents`.
         stride: of the windows over what is longer than the context, tokens; half the context by default. Every token is
             predicted once, from at least context − stride tokens before it, where there are so many.
@@ -100,10 +99,7 @@ def measure_texts(
 def score_texts(model: TextModel, documents: Iterable[Document], *, stride: int | None = None) -> Iterator[TextScore]:
     """Yield the log-probability of each document, in order, token by token; after its prompt, if it has one.
 
-    Args:
-        model: the model.
-        documents: long ones in parts.
-        stride: as for `measure_texts`.
+    The arguments are those of `measure_texts`.
 
     Raises:
         UserError: for an invalid stride.

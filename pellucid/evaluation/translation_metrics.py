@@ -41,17 +41,14 @@ class Comparison(NamedTuple):
 def bleu_tokenization(target_lang: str | None) -> str:
     """Return sacreBLEU's tokenization: `zh` for Chinese, characters where words are not spaced, else `13a`."""
     language = (target_lang or "").lower().replace("_", "-").split("-")[0]
-    return {"zh": "zh", "cmn": "zh", "yue": "zh", "ja": "char", "th": "char", "km": "char", "lo": "char"}.get(
-        language, "13a"
-    )
+    unspaced = {"zh": "zh", "cmn": "zh", "yue": "zh", "ja": "char", "th": "char", "km": "char", "lo": "char"}
+    return unspaced.get(language, "13a")
 
 
 def score_translations(translations: Sequence[str], references: Sequence[str], target_lang: str | None) -> CorpusScores:
     """Return BLEU and chrF of translations against one reference each.
 
     Args:
-        translations: one a line.
-        references: likewise.
         target_lang: code of the target language; None if unknown, then BLEU splits words as for English.
 
     Raises:
@@ -79,12 +76,9 @@ def compare_systems(
     """Return, for `bleu` and `chrf`, whether two systems differ by more than the choice of test sentences explains.
 
     Args:
-        first: translations by one system.
-        second: translations of the same sentences by the other.
-        references: one a sentence.
+        first, second: translations of the same sentences by the two systems.
         target_lang: as in `score_translations`.
-        samples: test sets drawn with replacement.
-        seed: of the draws.
+        samples: number of test sets drawn with replacement.
 
     Source:
         Koehn 2004 (paired bootstrap resampling); the p-value as in sacreBLEU.

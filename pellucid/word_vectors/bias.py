@@ -112,20 +112,21 @@ def weat(
             where="permutations",
             hint="Pass a number such as 100,000.",
         )
+    groups: dict[str, list[str]] = {}
     for name, words in (("x", x), ("y", y), ("a", a), ("b", b)):
         if isinstance(words, str):
             raise UserError(
                 f"expected a list of words for the group {name}, got one string", where=name, hint="Write [word, …]."
             )
-    groups = {name: list(dict.fromkeys(words)) for name, words in (("x", x), ("y", y), ("a", a), ("b", b))}
+        groups[name] = list(dict.fromkeys(words))
     skipped = tuple(dict.fromkeys(word for words in groups.values() for word in words if word not in vectors))
     if skip_unknown:
         groups = {name: [word for word in words if word not in skipped] for name, words in groups.items()}
-    for name, words in groups.items():
+    for name, known in groups.items():
         least = 2 if name in "xy" else 1
-        if len(words) < least:
+        if len(known) < least:
             raise UserError(
-                f"the group {name} has {len(words)} known words, expected at least {least}",
+                f"the group {name} has {len(known)} known words, expected at least {least}",
                 where=name,
                 hint="Add words that are in the vocabulary.",
             )
@@ -156,18 +157,13 @@ def ripa(vectors: KeyedVectors, words: Sequence[str], pairs: Sequence[tuple[str,
         UnknownWordError: for a word outside the vocabulary.
         UserError: without pairs, or if the words of each pair have equal vectors.
     """
-    if not len(pairs):
-        raise UserError(
-            "expected pairs of words for the relation, got none",
-            where="pairs",
-            hint='Pass a list: [("man", "woman"), …].',
-        )
     given: Sequence[Any] = pairs
+    hint = 'Pass a list: [("man", "woman"), …].'
+    if not len(given):
+        raise UserError("expected pairs of words for the relation, got none", where="pairs", hint=hint)
     for pair in given:
         if isinstance(pair, str) or len(pair) != 2:
-            raise UserError(
-                f"expected pairs of words, got {pair!r}", where="pairs", hint='Pass a list: [("man", "woman"), …].'
-            )
+            raise UserError(f"expected pairs of words, got {pair!r}", where="pairs", hint=hint)
     words = [words] if isinstance(words, str) else words
     firsts, seconds = ([pair[side] for pair in pairs] for side in (0, 1))
     matrix = vectors.input_vectors

@@ -20,7 +20,6 @@ class ConcordanceLine(NamedTuple):
     Attributes:
         file: the file it is in; None if the text was passed as sentences.
         line: its line in the file, or its number among the sentences, from 1.
-        text: the sentence.
         shared: whether it also contains the query word.
     """
 
@@ -76,10 +75,8 @@ def find_neighbours_in_text(
     where there are too few with it.
 
     Args:
-        corpus: files or sentences.
         examples: maximum number of sentences per neighbour.
-        tokenizer: how lines are split into words; by default as in the training, according to the metadata.
-        lowercase: likewise.
+        tokenizer, lowercase: how lines are split into words; by default as in the training, according to the metadata.
         on_progress: called with the number of bytes read since the last call.
 
     Raises:
@@ -101,10 +98,7 @@ def find_neighbours_in_text(
         lowercase=trained.get("lowercase", False) if lowercase is None else lowercase,
         on_progress=on_progress,
     )
-    return [
-        NeighbourInText(one.word, one.score, own.examples, own.sentences, own.shared)
-        for one, own in zip(near, found, strict=True)
-    ]
+    return [NeighbourInText(*one, *own) for one, own in zip(near, found, strict=True)]
 
 
 def find_concordances(

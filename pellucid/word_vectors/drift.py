@@ -161,7 +161,8 @@ def measure_drift(
     rotated = x @ rotation
     change = numpy.clip(1 - (rotated * y).sum(axis=1), 0, 2)  # rounding may leave the range
     p_values = numpy.empty(len(words))
-    for group in _groups(_order_of_frequency(before, after, rows), peers):
+    ends = peers * numpy.arange(1, len(words) // peers)  # a remainder joins the last group
+    for group in numpy.split(_order_of_frequency(before, after, rows), ends):
         p_values[group] = _p_values(rotated[group], y[group] - rotated[group])
     return Drift(rotation, words, change, p_values, min(peers, len(words)), len(chosen))
 
@@ -199,13 +200,6 @@ def _order_of_frequency(
         later = numpy.maximum(numpy.array(rows[0]), numpy.array(rows[1]))
         return numpy.argsort(later, kind="stable")
     return numpy.argsort(-numpy.minimum(before.counts[rows[0]], after.counts[rows[1]]), kind="stable")
-
-
-def _groups(order: NDArray[numpy.int64], peers: int) -> list[NDArray[numpy.int64]]:
-    """Split words into groups of `peers`; a remainder joins the last group."""
-    count = max(len(order) // peers, 1)
-    ends = [peers * number for number in range(1, count)]
-    return numpy.split(order, ends)
 
 
 def _p_values(rotated: Floats, residuals: Floats) -> Floats:

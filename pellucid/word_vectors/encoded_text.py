@@ -110,13 +110,11 @@ def encode_text(
     """Read a text, count its words, choose the vocabulary, and write the word ids to files in `folder`.
 
     Args:
-        text: the text.
         folder: for the ids, 4 bytes per word; temporarily twice that.
         tokenizer: how lines are split, see `segmenters.py`; sentences passed as lists of words are not split.
-        lowercase: whether to convert words to lower case.
         min_count: drop words with fewer occurrences.
         max_vocab: maximum vocabulary size; None for unlimited.
-        drop_punctuation: whether to drop words without a letter or a digit.
+        drop_punctuation: drop words without a letter or a digit.
         known: words of the text that are kept however rare they are.
         on_progress: called with the number of bytes (of files) or words (of sentences) read since the last call.
 

@@ -27,7 +27,7 @@ from pellucid.word_vectors.negative_sampler import (
     random_bits,
     sample_rows,
 )
-from pellucid.word_vectors.shards import gather_rows, next_state, reduce_rows
+from pellucid.word_vectors.shards import EpochArrays, gather_rows, next_state, reduce_rows
 from pellucid.word_vectors.updates import (
     TARGETS_AT_ONCE,
     add_movement,
@@ -91,33 +91,18 @@ def compile_negative_sampling(cbow: bool, negative: int, chunks: int) -> Any:
 
     @kernel_using(negative_sampler, simd, barrier, shards, updates)
     def run_rounds(
-        text: Any,
-        inputs: Any,
-        outputs: Any,
-        noise: Any,
-        buffers: Any,
-        plan: Any,
-        window: Any,
-        first_round: Any,
-        last_round: Any,
-        thread: Any,
-        threads: Any,
-        barrier_state: Any,
+        arrays: EpochArrays, first_round: Any, last_round: Any, thread: Any, threads: Any, barrier_state: Any
     ) -> Any:
         """Run some rounds as one of several threads, which all call this; each handles every `threads`th worker."""
-        dynamic = plan.dynamic[0]
-        n_workers, local_copies, group = (
-            len(buffers.counts),
-            plan.local_copies[0],
-            len(noise.accept) // len(noise.entries),
-        )
+        _, inputs, outputs, noise, buffers, plan, window = arrays
+        dynamic, local_copies = plan.dynamic[0], plan.local_copies[0]
+        n_workers, group = len(buffers.counts), len(noise.accept) // len(noise.entries)
         n_samplers = n_workers if local_copies else 1
         model_rows, weights, entries, accept = outputs.ctypes.data, plan.weights, noise.entries, noise.accept
         for number in range(first_round, last_round):
             key, rate = plan.keys[number], plan.rates[number]
             for worker in range(thread, n_workers, threads):
-                shard = number * n_workers + worker
-                gather_rows(text, inputs, outputs, buffers, worker, shard, window, plan.seed[0], local_copies)
+                gather_rows(arrays, worker, number * n_workers + worker)
             if local_copies:
                 wait_at_barrier(barrier_state, threads)
             for worker in range(thread, n_workers, threads):
@@ -190,7 +175,7 @@ def compile_negative_sampling(cbow: bool, negative: int, chunks: int) -> Any:
                 buffers.counts[worker, 2] += predictions
             if local_copies:
                 wait_at_barrier(barrier_state, threads)
-                reduce_rows(inputs, outputs, buffers, thread, threads, plan.damping[number])
+                reduce_rows(arrays, thread, threads, plan.damping[number])
                 wait_at_barrier(barrier_state, threads)
 
     return run_rounds

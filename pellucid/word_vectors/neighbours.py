@@ -143,36 +143,25 @@ def search(
     assert not len(among.not_finite)
     limit = len(among.rows) if limit is None else min(limit, len(among.rows))
     barred = among.zero if allowed is None else among.zero | ~allowed
-    for first in range(0, len(queries), _BATCH):
-        yield from _search_batch(among, queries[first : first + _BATCH], n, formula, limit, barred, block_rows)
-
-
-def _search_batch(
-    among: SearchIndex,
-    queries: Sequence[Floats],
-    n: int,
-    formula: ScoreFormula,
-    limit: int,
-    barred: NDArray[numpy.bool_],
-    block_rows: int,
-) -> list[NearestRows]:
     terms, dim = len(formula.slopes), among.rows.shape[1]
-    stacked = numpy.concatenate([numpy.asarray(query, numpy.float64).reshape(terms, dim) for query in queries])
-    stacked32 = stacked.astype(numpy.float32)
-    best = [NearestRows(numpy.empty(0, numpy.int64), numpy.empty(0)) for _ in queries]
-    for start in range(0, limit, block_rows):
-        here = slice(start, min(start + block_rows, limit))
-        rows, out = among.rows[here], barred[here]
-        extreme = among.extreme[(among.extreme >= here.start) & (among.extreme < here.stop)] - start
-        with numpy.errstate(over="ignore", invalid="ignore", under="ignore"):
-            cosines = stacked32 @ rows.T
-            cosines /= among.norms[here]
-        for number, found in enumerate(best):
-            own = slice(number * terms, (number + 1) * terms)
-            near = _candidates(cosines[own], formula, dim, n, found, out, extreme)
-            scores = formula.combine(exact_cosines(rows[near], stacked[own]))
-            best[number] = _merged(found, NearestRows(near + start, scores), n)
-    return best
+    for first in range(0, len(queries), _BATCH):
+        batch = [numpy.asarray(query, numpy.float64).reshape(terms, dim) for query in queries[first : first + _BATCH]]
+        stacked = numpy.concatenate(batch)
+        stacked32 = stacked.astype(numpy.float32)
+        best = [NearestRows(numpy.empty(0, numpy.int64), numpy.empty(0)) for _ in batch]
+        for start in range(0, limit, block_rows):
+            here = slice(start, min(start + block_rows, limit))
+            rows, out = among.rows[here], barred[here]
+            extreme = among.extreme[(among.extreme >= here.start) & (among.extreme < here.stop)] - start
+            with numpy.errstate(over="ignore", invalid="ignore", under="ignore"):
+                cosines = stacked32 @ rows.T
+                cosines /= among.norms[here]
+            for number, found in enumerate(best):
+                own = slice(number * terms, (number + 1) * terms)
+                near = _candidates(cosines[own], formula, dim, n, found, out, extreme)
+                scores = formula.combine(exact_cosines(rows[near], stacked[own]))
+                best[number] = _merged(found, NearestRows(near + start, scores), n)
+        yield from best
 
 
 def _candidates(

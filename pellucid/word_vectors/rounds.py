@@ -23,7 +23,7 @@ from pellucid.word_vectors.encoded_text import EncodedText
 from pellucid.word_vectors.huffman import build_huffman_tree
 from pellucid.word_vectors.negative_sampling import compile_negative_sampling
 from pellucid.word_vectors.noise import build_noise_table
-from pellucid.word_vectors.shards import EpochPlan, ShardedText, allocate_buffers, split_into_shards
+from pellucid.word_vectors.shards import EpochArrays, EpochPlan, ShardedText, allocate_buffers, split_into_shards
 from pellucid.word_vectors.softmax import run_softmax_rounds
 from pellucid.word_vectors.subsampling import keep_probabilities, keep_thresholds
 
@@ -195,19 +195,8 @@ class RoundRunner:
 
     def _work(self, plan: EpochPlan, first: int, last: int, thread: int) -> None:
         """Run one thread's share of the rounds."""
-        self._run(
-            self.text,
-            *self.matrices,
-            self._targets,
-            self.buffers,
-            plan,
-            self.config.window,
-            first,
-            last,
-            thread,
-            self.threads,
-            self._barrier,
-        )
+        arrays = EpochArrays(self.text, *self.matrices, self._targets, self.buffers, plan, self.config.window)
+        self._run(arrays, first, last, thread, self.threads, self._barrier)
 
     def _plan(self, epoch: int, rate_at: RateAt) -> EpochPlan:
         """Build the plan of an epoch, which does not depend on the number of threads."""

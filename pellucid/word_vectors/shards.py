@@ -31,6 +31,7 @@ from pellucid.word_vectors.negative_sampler import BATCH, random_bits
 from pellucid.word_vectors.updates import add_movement, copy_row, prefetch_row
 
 __all__ = [
+    "EpochArrays",
     "EpochPlan",
     "ShardedText",
     "WorkerBuffers",
@@ -131,6 +132,24 @@ class EpochPlan(NamedTuple):
     weights: NDArray[numpy.float32]
 
 
+class EpochArrays(NamedTuple):
+    """All that the rounds of an epoch read and write.
+
+    Attributes:
+        inputs, outputs: float32 [rows, width], the model.
+        targets: a `NoiseTable` or a `HuffmanTree`.
+        window: maximum number of context words on each side.
+    """
+
+    text: ShardedText
+    inputs: NDArray[numpy.float32]
+    outputs: NDArray[numpy.float32]
+    targets: Any
+    buffers: WorkerBuffers
+    plan: EpochPlan
+    window: int
+
+
 def allocate_buffers(
     number: int, longest: int, vocab_size: int, dim: int, *, window: int, negative: int, local_copies: bool
 ) -> WorkerBuffers:
@@ -181,22 +200,14 @@ def next_state(state: Any) -> Any:
 
 
 @kernel_using(negative_sampler, simd, updates)
-def gather_rows(
-    text: Any,
-    inputs: Any,
-    outputs: Any,
-    buffers: Any,
-    worker: Any,
-    shard: Any,
-    window: Any,
-    seed: Any,
-    local_copies: Any,
-) -> Any:
+def gather_rows(arrays: EpochArrays, worker: Any, shard: Any) -> Any:
     """Subsample a shard's words into a worker's buffers and copy their rows; nothing if there is no such shard.
 
     Each occurrence is kept with the probability in `text.keep`. A split sentence keeps margins: up to `window` words
     beyond each split are contexts, but not centres.
     """
+    text, inputs, outputs, _, buffers, plan, window = arrays
+    local_copies = plan.local_copies[0]
     words, slots, owners = buffers.words[worker], buffers.slots[worker], buffers.owners[worker]
     counts, segments, occurrences = buffers.counts[worker], buffers.segments[worker], buffers.occurrences[worker]
     counts[0] = counts[1] = 0
@@ -208,7 +219,7 @@ def gather_rows(
     before = buffers.outputs_before[worker].ctypes.data
     begin, end = text.borders[shard], text.borders[shard + 1]
     counts[3] += end - begin
-    state = random_bits(seed, shard)
+    state = random_bits(plan.seed[0], shard)
     sentence = numpy.searchsorted(text.ends, begin, side="right")
     kept = 0
     while sentence < len(text.ends):
@@ -256,12 +267,13 @@ def gather_rows(
 
 
 @kernel_using(simd, updates)
-def reduce_rows(inputs: Any, outputs: Any, buffers: Any, first: Any, step: Any, damping: Any) -> Any:
+def reduce_rows(arrays: EpochArrays, first: Any, step: Any, damping: Any) -> Any:
     """Add the changes of the workers' copies to the model's rows, for the words with word % step = first.
 
     Args:
         damping: a, the fraction of the remaining distance to its optimum that a row covers per occurrence of its word.
     """
+    inputs, outputs, buffers = arrays.inputs, arrays.outputs, arrays.buffers
     n_workers = len(buffers.slots)
     chunks, row_bytes = inputs.shape[1] // 16, 4 * inputs.shape[1]
     input_rows, output_rows = inputs.ctypes.data, outputs.ctypes.data

@@ -14,7 +14,7 @@ from numba import int64, uint64
 from pellucid.kernels import simd
 from pellucid.kernels.compilation import kernel, kernel_using
 from pellucid.word_vectors import negative_sampler, shards, updates
-from pellucid.word_vectors.shards import gather_rows, next_state
+from pellucid.word_vectors.shards import EpochArrays, gather_rows, next_state
 
 __all__ = ["full_softmax_step", "hierarchical_softmax_step", "run_softmax_rounds"]
 
@@ -91,20 +91,10 @@ def _predict(
 
 @kernel_using(negative_sampler, simd, shards, updates)
 def run_softmax_rounds(
-    text: Any,
-    inputs: Any,
-    outputs: Any,
-    tree: Any,
-    buffers: Any,
-    plan: Any,
-    window: Any,
-    first_round: Any,
-    last_round: Any,
-    thread: Any,
-    threads: Any,
-    barrier_state: Any,
+    arrays: EpochArrays, first_round: Any, last_round: Any, thread: Any, threads: Any, barrier_state: Any
 ) -> Any:
     """Run rounds in place, as `negative_sampling` does; `plan.full` and `plan.cbow` select objective and model."""
+    _, inputs, outputs, tree, buffers, plan, window = arrays
     n_workers, weights, full, cbow = len(buffers.counts), plan.weights, plan.full[0], plan.cbow[0]
     dim = inputs.shape[1]
     h, change = numpy.zeros(dim, numpy.float32), numpy.zeros(dim, numpy.float32)
@@ -112,9 +102,7 @@ def run_softmax_rounds(
     for number in range(first_round, last_round):
         rate = plan.rates[number]
         for worker in range(thread, n_workers, threads):
-            gather_rows(
-                text, inputs, outputs, buffers, worker, number * n_workers + worker, window, plan.seed[0], False
-            )
+            gather_rows(arrays, worker, number * n_workers + worker)
             words, state, begin = buffers.words[worker], buffers.state[worker, 0], int64(0)
             loss, predictions = 0.0, 0
             for segment in range(buffers.counts[worker, 0]):

@@ -42,13 +42,9 @@ def train_vectors(
     on_step: Callable[[VectorsStep], None] | None = None,
     **settings: Any,
 ) -> KeyedVectors:
-    """Train word vectors on a text.
+    """Train word vectors on a text, as `WordVectors.train` does.
 
     Args:
-        text: a file, several files as a list of `Path`, or sentences as lists of words.
-        threads: number of threads; all cores by default.
-        start: vectors, or their path, to continue training from; see `VectorsTraining`.
-        on_step: called with each record.
         settings: fields of `VectorsConfig`; some default to those of `start`, see `inherit_settings`.
 
     Raises:

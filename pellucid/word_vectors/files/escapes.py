@@ -10,16 +10,7 @@ import re
 
 __all__ = ["escape", "unescape"]
 
-_ESCAPES = {
-    " ": r"\s",
-    "\t": r"\t",
-    "\n": r"\n",
-    "\r": r"\r",
-    "\v": r"\v",
-    "\f": r"\f",
-    "\ufeff": r"\b",
-    "\\": "\\\\",
-}
+_ESCAPES = {" ": r"\s", "\t": r"\t", "\n": r"\n", "\r": r"\r", "\v": r"\v", "\f": r"\f", "\ufeff": r"\b", "\\": "\\\\"}
 _MEANINGS = {escaped: character for character, escaped in _ESCAPES.items()}
 _NOTHING = r"\e"
 _TO_ESCAPE = re.compile("[" + "".join(map(re.escape, _ESCAPES)) + "]")

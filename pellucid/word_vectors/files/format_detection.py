@@ -13,6 +13,7 @@ Ambiguous files are rejected with a hint on how to specify the format: nothing i
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -113,14 +114,19 @@ def detect_format(path: str | Path, format: Format | None = None, float16: bool 
         return _binary_format(path, rest, whole, FileFormat("word2vec-binary", dim, rows, start), float16)
     found = _width(path, rest, whole, dim)
     if found != dim:
-        raise _wrong_dim(path, rows, dim, found)
+        raise UserError(
+            f"the header says {rows:,} rows of {dim:,} numbers, but the rows have {found:,} numbers",
+            where=f"{path}:1",
+            hint="Fix line 1, or remove it to read the file as GloVe.",
+        )
     if dim == 1 and format is None and not (whole and len(rest.split(b"\n")) - rest.endswith(b"\n") == rows):
         raise UserError(
             f"line 1 may be a header ({rows:,} rows of one number) or the word {header[1].decode()} with its number",
             where=f"{path}:1",
             hint="Set `format`: word2vec-text or glove.",
         )
-    fasttext = format == "fasttext" or (format is None and _has_trailing_spaces(rest) and format_suffix(path) == ".vec")
+    space_at_end = rest.partition(b"\n")[0].rstrip(b"\r").endswith(b" ")
+    fasttext = format == "fasttext" or (format is None and space_at_end and format_suffix(path) == ".vec")
     return FileFormat("fasttext" if fasttext else "word2vec-text", dim, rows, start)
 
 
@@ -149,10 +155,8 @@ def _reject_other_files(path: str | Path, head: bytes) -> None:
 
 def _is_text(rest: bytes, dim: int) -> bool:
     """Whether one of the next lines has no control characters and ends in numbers, as bytes of floats never do."""
-    for line in rest[:_SAMPLE].split(b"\n", 50)[:50]:
-        if _numbers_at_end(_fields(line)) >= min(dim, 2) and not _NOT_TEXT.search(line):
-            return True
-    return False
+    lines = rest[:_SAMPLE].split(b"\n", 50)[:50]
+    return any(_numbers_at_end(_fields(line)) >= min(dim, 2) and not _NOT_TEXT.search(line) for line in lines)
 
 
 def _fields(line: bytes) -> list[bytes]:
@@ -160,12 +164,7 @@ def _fields(line: bytes) -> list[bytes]:
 
 
 def _numbers_at_end(fields: Sequence[bytes]) -> int:
-    count = 0
-    for field in reversed(fields):
-        if not _NUMBER.fullmatch(field):
-            break
-        count += 1
-    return count
+    return sum(1 for _ in takewhile(_NUMBER.fullmatch, reversed(fields)))
 
 
 def _width(path: str | Path, text: bytes, whole: bool, promised: int | None) -> int:
@@ -185,8 +184,7 @@ def _width(path: str | Path, text: bytes, whole: bool, promised: int | None) -> 
     votes_by_width: Counter[int] = Counter()
     for line in lines[:_LINES]:
         fields = _fields(line)
-        with_word = not line.startswith((b" ", b"\t"))
-        width = min(_numbers_at_end(fields), len(fields) - with_word)
+        width = min(_numbers_at_end(fields), len(fields) - (not line.startswith((b" ", b"\t"))))
         if width > 0:
             votes_by_width[width] += 1
     if promised is not None and votes_by_width[promised] == max(votes_by_width.values(), default=0) > 0:
@@ -206,18 +204,6 @@ def _width(path: str | Path, text: bytes, whole: bool, promised: int | None) -> 
             hint="Fix the file: every row needs a word and the same number of numbers.",
         )
     return width
-
-
-def _wrong_dim(path: str | Path, rows: int, dim: int, found: int) -> UserError:
-    return UserError(
-        f"the header says {rows:,} rows of {dim:,} numbers, but the rows have {found:,} numbers",
-        where=f"{path}:1",
-        hint="Fix line 1, or remove it to read the file as GloVe.",
-    )
-
-
-def _has_trailing_spaces(rest: bytes) -> bool:
-    return rest.partition(b"\n")[0].rstrip(b"\r").endswith(b" ")
 
 
 def _binary_format(path: str | Path, rest: bytes, whole: bool, form: FileFormat, float16: bool | None) -> FileFormat:

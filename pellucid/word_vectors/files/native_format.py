@@ -106,11 +106,7 @@ def check_native_path(folder: str | Path) -> None:
     """
     path = Path(folder)
     if path.exists() and not path.is_dir():
-        raise UserError(
-            f"{folder} is a file, but the native format is a folder",
-            where=str(folder),
-            hint=_OTHER_FORMAT,
-        )
+        raise UserError(f"{folder} is a file, but the native format is a folder", where=str(folder), hint=_OTHER_FORMAT)
     if not path.exists() and path.suffix in (".txt", ".vec", ".bin", ".gz", ".xz", ".zst"):
         raise UserError(
             f"the native format is a folder, but {path.name} looks like a file name",

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 from pellucid.corpus.text_files import format_suffix
 from pellucid.errors import UserError
@@ -10,6 +11,7 @@ from pellucid.word_vectors.files.format_detection import FileFormat, detect_form
 from pellucid.word_vectors.files.formats import Format, check_format
 from pellucid.word_vectors.files.native_format import read_native
 from pellucid.word_vectors.files.problems import ProblemLog
+from pellucid.word_vectors.files.row_collector import RowCollector
 from pellucid.word_vectors.keyed_vectors import KeyedVectors
 
 __all__ = ["read_vectors"]
@@ -26,14 +28,9 @@ def read_vectors(
     float16: bool | None = None,
     on_progress: Callable[[int], object] = lambda more: None,
 ) -> KeyedVectors:
-    r"""Read vectors from a file or a folder; problems are listed in `report`.
+    """Read vectors from a file or a folder, as `WordVectors.load` does; problems are listed in `report`.
 
     Args:
-        path: a folder, or a file, optionally compressed as `.gz`, `.xz` or `.zst`.
-        format: detected from the content by default.
-        strict: raise an error with line or byte for any problem.
-        unescape: decode `\s`, `\n`, … in words as written by `write_vectors(…, escape=True)`.
-        float16: whether the numbers of a binary file are float16; detected from the content by default.
         on_progress: called with the number of bytes read, uncompressed, since the last call.
 
     Raises:
@@ -52,16 +49,17 @@ def read_vectors(
             raise UserError(f"{path} is a folder without config.json", where=str(path), hint=hint)
         return read_native(path)
     form = detect_format(path, format, float16)
-    problems = ProblemLog(path, strict)
-    expected = _expected_rows(Path(path), form)
-    if form.format == "word2vec-binary":
+    binary = form.format == "word2vec-binary"
+    unit: Literal["byte", "line"] = "byte" if binary else "line"
+    rows = RowCollector(form.dim, _expected_rows(Path(path), form), ProblemLog(path, strict), unit, unescape)
+    if binary:
         from pellucid.word_vectors.files.binary_format import read_binary
 
-        return read_binary(path, form, expected, problems, unescape, on_progress)
+        return read_binary(path, form, rows, on_progress)
 
     from pellucid.word_vectors.files.text_format import read_text
 
-    return read_text(path, form, expected, problems, unescape, on_progress)
+    return read_text(path, form, rows, on_progress)
 
 
 def _expected_rows(path: Path, form: FileFormat) -> int:

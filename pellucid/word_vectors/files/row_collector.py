@@ -1,6 +1,7 @@
 """Buffer for rows read from a file: grows with the rows, whatever the header promises."""
 
 from itertools import pairwise
+from typing import Literal
 
 import numpy
 from numpy.typing import NDArray
@@ -23,12 +24,14 @@ class RowCollector:
     Args:
         dim: numbers per row.
         expected: number of rows to allocate at first.
-        unit: the unit of positions, "line" or "byte".
+        unit: the unit of positions.
         escaped: whether words are escaped.
     """
 
-    def __init__(self, dim: int, expected: int, problems: ProblemLog, unit: str, escaped: bool) -> None:
-        self._problems = problems
+    def __init__(
+        self, dim: int, expected: int, problems: ProblemLog, unit: Literal["line", "byte"], escaped: bool
+    ) -> None:
+        self.problems = problems
         self._count = 0
         try:
             self._vectors = numpy.empty((expected + _MORE // dim + 1, dim), numpy.float32)
@@ -43,9 +46,6 @@ class RowCollector:
         self._letters: list[NDArray[numpy.uint8]] = []
         self._lengths: list[NDArray[numpy.int64]] = []
         self._positions: list[NDArray[numpy.int64]] = []
-
-    def __len__(self) -> int:
-        return self._count
 
     def room(self, rows: int) -> NDArray[numpy.float32]:
         """Allocate an array [rows d] to fill; it is valid until the next call."""
@@ -62,7 +62,7 @@ class RowCollector:
         letters: NDArray[numpy.uint8],
         ends: NDArray[numpy.int64],
         positions: NDArray[numpy.int64],
-        stays: NDArray[numpy.bool_] | None = None,
+        stays: NDArray[numpy.bool_],
     ) -> None:
         """Keep the first rows of the array from `room`, one per word.
 
@@ -70,15 +70,16 @@ class RowCollector:
             letters: the words in bytes, a line feed after each.
             ends: where each word ends in `letters`.
             positions: where each row is in the file.
-            stays: which of them to keep; all by default.
+            stays: bool [words], which of them to keep.
         """
         lengths = numpy.diff(ends, prepend=-1)  # line feeds included
-        if stays is not None and not stays.all():
+        if not stays.all():
             rows = self._vectors[self._count :]
             rows[: stays.sum()] = rows[: len(stays)][stays]
             letters, lengths, positions = letters[numpy.repeat(stays, lengths)], lengths[stays], positions[stays]
         if not _is_utf8(letters) or (self._escaped and (letters == ord("\\")).any()):
-            raw = _split(letters, lengths)
+            data, starts = letters.tobytes(), [0, *numpy.cumsum(lengths).tolist()]
+            raw = (data[start : end - 1] for start, end in pairwise(starts))
             words = [self._word(word, position) for word, position in zip(raw, positions.tolist(), strict=True)]
             letters, ends = pack_words([*words, ""])  # the empty word at the end leaves a line feed after the last one
             lengths = numpy.diff(ends[:-1], prepend=-1)
@@ -98,8 +99,8 @@ class RowCollector:
         """
         if not self._count:
             raise UserError(
-                f"{self._problems.path} has no valid row",
-                where=[f"{found.where}: {found.message}" for found in self._problems.found()] or self._problems.path,
+                f"{self.problems.path} has no valid row",
+                where=[f"{found.where}: {found.message}" for found in self.problems.found()] or self.problems.path,
                 hint="Check that it is a complete file of word vectors, or set `format`.",
             )
         vectors = self._vectors
@@ -111,7 +112,7 @@ class RowCollector:
         if duplicates:
             positions = numpy.concatenate(self._positions)
             for row, first in sorted(duplicates.items()):
-                self._problems.add(
+                self.problems.add(
                     "duplicate-word",
                     f"the word {vocabulary[row]!r} is repeated, first in {self._unit} {positions[first]:,}; "
                     "the first row is kept",
@@ -123,7 +124,7 @@ class RowCollector:
             vectors, letters = vectors[kept], letters[numpy.repeat(kept, lengths)]
             vocabulary = _vocabulary(letters, lengths[kept])
         return KeyedVectors(
-            vocabulary, vectors, report=LoadReport(self._problems.path, format, rows, self._problems.found())
+            vocabulary, vectors, report=LoadReport(self.problems.path, format, rows, self.problems.found())
         )
 
     def _word(self, raw: bytes, position: int) -> str:
@@ -132,7 +133,7 @@ class RowCollector:
             word = raw.decode("utf-8")
         except UnicodeDecodeError:
             word = raw.decode("utf-8", errors="backslashreplace")
-            self._problems.add(
+            self.problems.add(
                 "encoding",
                 f"the word {word!r} is not valid UTF-8; its invalid bytes are written as \\x..",
                 self._position(position),
@@ -144,7 +145,7 @@ class RowCollector:
         try:
             return unescape(word)
         except ValueError as error:
-            self._problems.add(
+            self.problems.add(
                 "escape",
                 f"the word {word!r} has an invalid escape: {error}; it is kept unchanged",
                 self._position(position),
@@ -158,11 +159,6 @@ class RowCollector:
 
 def _vocabulary(letters: NDArray[numpy.uint8], lengths: NDArray[numpy.int64]) -> Vocabulary:
     return Vocabulary(letters[:-1], numpy.cumsum(lengths) - 1)
-
-
-def _split(letters: NDArray[numpy.uint8], lengths: NDArray[numpy.int64]) -> list[bytes]:
-    data, starts = letters.tobytes(), [0, *numpy.cumsum(lengths).tolist()]
-    return [data[start : end - 1] for start, end in pairwise(starts)]
 
 
 def _is_utf8(letters: NDArray[numpy.uint8]) -> bool:

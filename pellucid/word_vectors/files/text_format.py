@@ -26,31 +26,20 @@ _POINTED_NUMBER = re.compile(rb"(?:^|.*[ \t])[+-]?(?:\d+\.\d*|\.\d+|\d+(?=[eE]))
 
 
 def read_text(
-    path: str | Path,
-    form: FileFormat,
-    expected: int,
-    problems: ProblemLog,
-    escaped: bool,
-    on_progress: Callable[[int], object],
+    path: str | Path, form: FileFormat, rows: RowCollector, on_progress: Callable[[int], object]
 ) -> KeyedVectors:
-    """Read lines of words and numbers.
-
-    Args:
-        form: the format found by `detect_format`.
-        expected: approximate number of rows.
-        on_progress: called with the number of bytes read since the last call.
-    """
-    rows = RowCollector(form.dim, expected, problems, "line", escaped)
+    """Read lines of words and numbers; `form` is what `detect_format` found."""
     line = first = 1 if form.rows is None else 2
     blank = 0
     for chunk in _whole_lines(path, form.start):
-        kinds = _read_chunk(chunk, line, form.dim, rows, problems)
+        kinds = _read_chunk(chunk, line, form.dim, rows)
         line += len(kinds)
         blank += int((kinds == text_rows.BLANK).sum())
         on_progress(len(chunk))
     found = line - first - blank
     if form.rows is not None and form.rows != found:
-        problems.add("row-count", f"the header says {form.rows:,} rows, the file has {found:,}", max(line - 1, 1))
+        message = f"the header says {form.rows:,} rows, the file has {found:,}"
+        rows.problems.add("row-count", message, max(line - 1, 1))
     return rows.finish(form.format, found)
 
 
@@ -99,7 +88,7 @@ def _whole_lines(path: str | Path, start: int) -> Iterator[bytes]:
         yield last if last.endswith(b"\n") else last + b"\n"
 
 
-def _read_chunk(chunk: bytes, line: int, dim: int, rows: RowCollector, problems: ProblemLog) -> NDArray[numpy.uint8]:
+def _read_chunk(chunk: bytes, line: int, dim: int, rows: RowCollector) -> NDArray[numpy.uint8]:
     """Parse lines, the first of which is line number `line`, and classify each."""
     count = chunk.count(b"\n")
     # No row is shorter than its numbers and their separators: blank lines take no space.
@@ -119,7 +108,7 @@ def _read_chunk(chunk: bytes, line: int, dim: int, rows: RowCollector, problems:
                 row[:] = [float(number) for number in re.split(rb"[ \t]+", text.rstrip(b" \t\r"))[-dim:]]
             if not numpy.isfinite(row).all():
                 kinds[place] = text_rows.NOT_FINITE
-        _report(int(kinds[place]), text, line + place, dim, problems)
+        _report(int(kinds[place]), text, line + place, dim, rows.problems)
     stays = (kinds < text_rows.NOT_FINITE)[parsed]  # all except those whose numbers are too large for float32
     rows.keep(letters, ends, line + numpy.flatnonzero(parsed), stays)
     return kinds

@@ -23,11 +23,8 @@ from pellucid.word_vectors.vocabulary import Vocabulary
 
 __all__ = ["check_new_output", "check_output_path", "check_words", "format_from_name", "write_vectors"]
 
-_FORBIDDEN = {
-    "word2vec-binary": (" ", "\n"),
-    "word2vec-text": (" ", "\t", "\n", "\r", "\v", "\f"),
-}
-"""Characters that words must not contain because they delimit words or rows; the text formats share one set."""
+# Characters that words must not contain because they delimit words or rows.
+_FORBIDDEN_IN_BINARY, _FORBIDDEN_IN_TEXT = " \n", " \t\n\r\v\f"
 
 _SUFFIXES: dict[str, Format] = {".bin": "word2vec-binary", ".txt": "word2vec-text", ".vec": "fasttext"}
 _MAX_FLOAT16 = 65504.0
@@ -41,12 +38,7 @@ def write_vectors(
     float16: bool = False,
     escape: bool = False,
 ) -> None:
-    """Write vectors to a file or a folder, atomically.
-
-    Args:
-        format: by default from the name's suffix.
-        float16: write float16 (word2vec-binary only).
-        escape: write spaces, line feeds and the like in words as backslash escapes.
+    """Write vectors to a file or a folder, atomically; the arguments are those of `WordVectors.save`.
 
     Raises:
         UserError: if the format cannot hold a word, the path is taken by something else, or writing fails.
@@ -75,8 +67,18 @@ def write_vectors(
     vectors.check_finite()
     if float16:
         _check_float16_range(vectors)
+    chunks: Iterable[NDArray[numpy.uint8] | bytes]
+    if format == "word2vec-binary":
+        from pellucid.word_vectors.files.binary_format import format_binary
+
+        chunks = format_binary(vocabulary, vectors.input_vectors, float16)
+    else:
+        from pellucid.word_vectors.files.text_format import format_text
+
+        header, last_space = format != "glove", format == "fasttext"
+        chunks = format_text(vocabulary, vectors.input_vectors, header, last_space)
     with _compressed(path) as file:
-        for chunk in _chunks(vocabulary, vectors.input_vectors, format, float16):
+        for chunk in chunks:
             file.write(chunk if isinstance(chunk, bytes) else chunk.data)
 
 
@@ -109,9 +111,7 @@ def check_output_path(path: str | Path, format: Format) -> None:
         raise write_error(path, error) from error
     if reason:
         raise UserError(
-            f"cannot write {path}: {parent} {reason}",
-            where=str(path),
-            hint="Check the path, or choose another one.",
+            f"cannot write {path}: {parent} {reason}", where=str(path), hint="Check the path, or choose another one."
         )
 
 
@@ -137,19 +137,6 @@ def check_new_output(path: str | Path, format: Format, overwrite: bool) -> None:
             where=str(path),
             hint=f"Add `--resume` to continue the training. {hint}" if in_progress else hint,
         )
-
-
-def _chunks(
-    vocabulary: Vocabulary, rows: NDArray[numpy.float32], format: Format, float16: bool
-) -> Iterable[NDArray[numpy.uint8] | bytes]:
-    if format == "word2vec-binary":
-        from pellucid.word_vectors.files.binary_format import format_binary
-
-        return format_binary(vocabulary, rows, float16)
-
-    from pellucid.word_vectors.files.text_format import format_text
-
-    return format_text(vocabulary, rows, header=format != "glove", last_space=format == "fasttext")
 
 
 @contextmanager
@@ -178,7 +165,7 @@ def check_words(vocabulary: Vocabulary, format: Format) -> None:
     """
     if format == "native":
         return
-    forbidden = _FORBIDDEN.get(format, _FORBIDDEN["word2vec-text"])
+    forbidden = _FORBIDDEN_IN_BINARY if format == "word2vec-binary" else _FORBIDDEN_IN_TEXT
     whole, lengths = vocabulary.letters.tobytes(), numpy.diff(vocabulary.ends, prepend=-1) - 1
     found = [character for character in forbidden if character != "\n" and character.encode() in whole]
     if not found and lengths.all() and whole.count(b"\n") == len(vocabulary) - 1 and format != "glove":
