@@ -9,20 +9,21 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from pellucid.errors import UserError
+from pellucid.word_vectors.analogies import Method, rank_by_agreement, solve_analogies
+from pellucid.word_vectors.axes import SemanticAxis, build_axis
+from pellucid.word_vectors.bias import RipaScores, WeatResult, ripa, weat
+from pellucid.word_vectors.drift import Drift, measure_drift
 from pellucid.word_vectors.keyed_vectors import KeyedVectors
+from pellucid.word_vectors.neighbours import Neighbour
 
 if TYPE_CHECKING:
     from pellucid.inspection import WordLook
-    from pellucid.word_vectors.axes import SemanticAxis
-    from pellucid.word_vectors.bias import RipaScores, WeatResult
     from pellucid.word_vectors.concordance import NeighbourInText
-    from pellucid.word_vectors.drift import Drift
     from pellucid.word_vectors.encoded_text import TextSource
     from pellucid.word_vectors.files import Format
-    from pellucid.word_vectors.neighbours import Neighbour
     from pellucid.word_vectors.stability import Stability
     from pellucid.word_vectors.training import VectorsStep
 
@@ -143,7 +144,7 @@ class WordVectors(KeyedVectors):
         c: str,
         n: int = 10,
         *,
-        method: Literal["3CosAdd", "3CosMul"] = "3CosAdd",
+        method: Method = "3CosAdd",
         exclude_query: bool = True,
         restrict: int | None = None,
     ) -> list[Neighbour]:
@@ -154,20 +155,14 @@ class WordVectors(KeyedVectors):
             exclude_query: leave a, b and c out of the answer, as is usual; otherwise one of them often wins.
             restrict: search only this many of the most frequent words.
         """
-        from pellucid.word_vectors.analogies import solve_analogies
-
         return solve_analogies(self, [(a, b, c)], n, method=method, exclude_query=exclude_query, restrict=restrict)[0]
 
     def odd_one_out(self, words: Sequence[str]) -> str:
         """Find the word with the lowest cosine to the mean of all."""
-        from pellucid.word_vectors.analogies import rank_by_agreement
-
         return rank_by_agreement(self, words)[-1].word
 
     def axis(self, left_words: Sequence[str], right_words: Sequence[str]) -> SemanticAxis:
         """Build the axis from the left words to the right ones, on which every word has a position."""
-        from pellucid.word_vectors.axes import build_axis
-
         return build_axis(self, left_words, right_words)
 
     def weat(
@@ -182,20 +177,14 @@ class WordVectors(KeyedVectors):
         skip_unknown: bool = False,
     ) -> WeatResult:
         """Test whether the words x are closer to a than to b, compared with the words y (WEAT)."""
-        from pellucid.word_vectors.bias import weat
-
         return weat(self, x, y, a, b, permutations=permutations, seed=seed, skip_unknown=skip_unknown)
 
     def ripa(self, words: Sequence[str], pairs: Sequence[tuple[str, str]]) -> RipaScores:
         """Score words along the relation that the pairs have in common (RIPA)."""
-        from pellucid.word_vectors.bias import ripa
-
         return ripa(self, words, pairs)
 
     def drift(self, other: KeyedVectors, *, anchors: Sequence[str] | None = None, peers: int = 1000) -> Drift:
         """Rotate these vectors into the space of `other` and measure how far each shared word has moved."""
-        from pellucid.word_vectors.drift import measure_drift
-
         return measure_drift(self, other, anchors=anchors, peers=peers)
 
     def neighbours(

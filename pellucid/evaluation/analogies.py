@@ -79,12 +79,12 @@ class AnalogyScores:
     @property
     def semantic(self) -> SectionScore:
         """The semantic sections: countries, currencies, families."""
-        return _summed("semantic", [section for section in self.sections if not _is_syntactic(section)])
+        return _summed("semantic", [one for one in self.sections if not one.name.startswith("gram")])
 
     @property
     def syntactic(self) -> SectionScore:
         """The syntactic sections, whose names begin with `gram`."""
-        return _summed("syntactic", [section for section in self.sections if _is_syntactic(section)])
+        return _summed("syntactic", [one for one in self.sections if one.name.startswith("gram")])
 
     def as_dict(self) -> dict[str, Any]:
         """Convert to JSON types."""
@@ -190,10 +190,6 @@ def _read_questions(file: str | Path) -> tuple[list[str], list[int], list[list[s
     if not questions:
         raise UserError(f"{file} has no analogy questions", where=str(file), hint="Expected lines of four words.")
     return names, section_of, questions
-
-
-def _is_syntactic(section: SectionScore) -> bool:
-    return section.name.startswith("gram")
 
 
 def _summed(name: str, sections: Sequence[SectionScore]) -> SectionScore:

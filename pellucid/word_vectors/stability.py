@@ -10,6 +10,7 @@ Source:
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -163,10 +164,8 @@ def measure_stability(
             untrained = VectorsTraining(encoded, config, threads=threads).vectors()
             for measure in measures.values():
                 measure(untrained)
-        done = 0
-        for run in range(runs):
-            vectors = _trained_on_resample(encoded, ends, config, Path(folder), run, threads)
-            done += 1
+        for done in range(1, runs + 1):
+            vectors = _trained_on_resample(encoded, ends, config, Path(folder), done - 1, threads)
             for word in words:
                 cosines[word].append(_all_cosines(vectors, word))
             for name, measure in measures.items():
@@ -195,15 +194,9 @@ def document_ends(
         return "lines", numpy.arange(1, sentences + 1)
     by_file, by_block, line = [], [], 0
     for file in files:
-        blank = True
-        for _, content in read_lines(file):
-            if not content.strip():
-                if not blank:
-                    by_block.append(line)
-                blank = True
-            else:
-                blank = False
-            line += 1
+        blank = [not content.strip() for _, content in read_lines(file)]
+        by_block += [line + i + 1 for i, (before, here) in enumerate(pairwise(blank)) if here and not before]
+        line += len(blank)
         by_file.append(line)
         if not by_block or by_block[-1] != line:
             by_block.append(line)
@@ -272,8 +265,7 @@ def _all_cosines(vectors: KeyedVectors, word: str) -> NDArray[numpy.float64]:
         cosines = rows @ rows[row] / (norms * norms[row])
     cosines[~numpy.isfinite(cosines)] = -2
     cosines[row] = -2
-    found: NDArray[numpy.float64] = cosines
-    return found
+    return numpy.asarray(cosines)
 
 
 def _stable_neighbours(

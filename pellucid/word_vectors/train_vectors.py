@@ -75,19 +75,11 @@ def encode_for_training(
     on_progress: Callable[[int], None] | None = None,
 ) -> EncodedText:
     """Encode a text as the settings say, into files in `folder`; phrases are joined first."""
+    reading: dict[str, Any] = config.model_dump(include={"tokenizer", "lowercase", "drop_punctuation"})
     for number in range(config.phrases):
         subfolder = folder / f"words-{number}"
         subfolder.mkdir()
-        tokenizer, lowercase = ("whitespace", False) if number else (config.tokenizer, config.lowercase)
-        encoded = encode_text(
-            text,
-            subfolder,
-            tokenizer=tokenizer,
-            lowercase=lowercase,
-            min_count=1,
-            drop_punctuation=config.drop_punctuation,
-            on_progress=None if number else on_progress,
-        )
+        encoded = encode_text(text, subfolder, **reading, min_count=1, on_progress=on_progress)
         phrases = find_phrases_in(
             encoded, score=config.phrase_score, threshold=config.phrase_threshold, min_count=config.min_count
         )
@@ -95,11 +87,9 @@ def encode_for_training(
     return encode_text(
         text,
         folder,
-        tokenizer=config.tokenizer,
-        lowercase=config.lowercase,
+        **reading,
         min_count=config.min_count,
         max_vocab=config.max_vocab,
-        drop_punctuation=config.drop_punctuation,
         known=() if start is None else start.words,
         on_progress=on_progress,
     )

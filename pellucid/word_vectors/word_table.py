@@ -25,9 +25,7 @@ class _Table(NamedTuple):
 
     `slots` holds number + 1 and, above it, 32 bits of the hash; 0 is free. `entries` holds for each word its first
     eight bytes as a number, start and length in `letters`, and count, side by side because they are used together:
-    words of
-        up
-    to eight bytes are compared without reading `letters`. `sizes` are the numbers of words and letters.
+    words of up to eight bytes are compared without reading `letters`. `sizes` are the numbers of words and letters.
     """
 
     slots: NDArray[numpy.uint64]
@@ -96,9 +94,7 @@ class WordTable:
 
 
 def _longer(array: NDArray[Any], length: int) -> NDArray[Any]:
-    grown = numpy.zeros((length, *array.shape[1:]), array.dtype)
-    grown[: len(array)] = array
-    return grown
+    return numpy.concatenate([array, numpy.zeros((length - len(array), *array.shape[1:]), array.dtype)])
 
 
 @instruction
