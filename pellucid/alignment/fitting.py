@@ -70,7 +70,6 @@ def fit_lexicon(
     Args:
         source, target: one sequence of ids per sentence, in the same order.
         source_vocab_size, target_vocab_size: number of ids.
-        iterations: iterations of expectation maximisation.
         diagonal_tension: λ; with 0 it is plain model 1, except for NULL.
         null_probability: p₀.
         concentration: α of the prior for sparse rows; 0 for maximum likelihood.

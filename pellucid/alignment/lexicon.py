@@ -62,10 +62,8 @@ class Lexicon:
         columns: int32 [entries].
         probabilities: float32 [entries].
         source_counts: int64 [source_vocab_size], how often each source id occurs in the pairs used.
-        target_vocab_size: number of target ids.
         diagonal_tension: λ of the prior; 0 is flat.
         null_probability: prior probability of NULL.
-        report: how it was fitted.
     """
 
     row_starts: NDArray[numpy.int64]

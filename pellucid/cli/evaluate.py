@@ -149,10 +149,10 @@ def _evaluate_texts(
     if not files:
         raise UsageError("no text was given", where="pellucid evaluate", hint="Name text files or .jsonl files.")
     found = _measure(folder, files, options, flags)
-    result: dict[str, Any] = found.as_dict()
+    result: dict[str, Any] = found._asdict()
     other = None if compare is None else _measure(compare, files, options, flags)
     if other is not None:
-        result["compare"] = {"model": str(compare), **other.as_dict()}
+        result["compare"] = {"model": str(compare), **other._asdict()}
     if as_json:
         console.data_json(result)
         return

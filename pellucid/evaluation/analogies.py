@@ -24,7 +24,6 @@ class SectionScore(NamedTuple):
     """Accuracy on a section of analogy questions.
 
     Attributes:
-        questions: number of questions.
         covered: number of questions whose four words are all among the words searched.
         correct: number of correct answers when a, b and c are excluded, as is usual.
         correct_unexcluded: number of correct answers when they are not: the more honest figure.
@@ -64,7 +63,6 @@ class AnalogyScores:
     Attributes:
         sections: in file order.
         restrict: number of most frequent words searched; None for all.
-        method: 3CosAdd or 3CosMul.
     """
 
     sections: tuple[SectionScore, ...]

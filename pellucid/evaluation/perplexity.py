@@ -25,7 +25,6 @@ class TextLoss(NamedTuple):
         bits_per_byte: of the documents' text in UTF-8; comparable between all models.
         tokens: number of predicted tokens; start tokens and prompts are given, not predicted.
         bytes: of the text that these tokens stand for.
-        documents: number of documents.
         context: tokens read at once.
         stride: distance of the windows over longer documents, tokens.
         ends: whether the end token of each document is predicted, too.
@@ -40,10 +39,6 @@ class TextLoss(NamedTuple):
     context: int
     stride: int
     ends: bool
-
-    def as_dict(self) -> dict[str, Any]:
-        """Convert it to a dict for JSON."""
-        return self._asdict()
 
 
 class _Passage(NamedTuple):

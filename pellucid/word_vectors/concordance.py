@@ -98,7 +98,7 @@ def find_neighbours_in_text(
         lowercase=trained.get("lowercase", False) if lowercase is None else lowercase,
         on_progress=on_progress,
     )
-    return [NeighbourInText(*one, *own) for one, own in zip(near, found, strict=True)]
+    return [NeighbourInText(**one._asdict(), **own._asdict()) for one, own in zip(near, found, strict=True)]
 
 
 def find_concordances(

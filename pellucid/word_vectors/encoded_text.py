@@ -61,7 +61,7 @@ class EncodedText:
         """Compute a hash of the whole encoded text."""
         content = hashlib.sha256("\n".join(map(repr, self.words)).encode("utf-8", "surrogatepass"))
         for array in (self.counts, self.ids.ends, self.ids.ids):
-            content.update(numpy.ascontiguousarray(array))
+            content.update(numpy.ascontiguousarray(array).data)
         return content.hexdigest()
 
     def sentences(self) -> Iterator[list[str]]:

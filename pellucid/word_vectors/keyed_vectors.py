@@ -177,8 +177,8 @@ class KeyedVectors:
     ) -> list[list[Neighbour]]:
         """Run `similar` for many queries, which share each pass over the matrix."""
         queries = [queries] if isinstance(queries, str) else list(queries)
-        named = [query if exclude_query and (isinstance(query, str) or _is_words(query)) else [] for query in queries]
-        excluded = [self.rows(words) for words in named]  # type: ignore[arg-type]
+        named: list[Any] = [query if isinstance(query, str) or _is_words(query) else [] for query in queries]
+        excluded = [self.rows(words) if exclude_query else [] for words in named]
         return self.nearest([self.unit_vector(query)[None] for query in queries], excluded, n, restrict=restrict)
 
     def nearest(

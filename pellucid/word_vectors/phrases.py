@@ -83,7 +83,6 @@ def find_phrases(
 
     Args:
         text: as for `WordVectors.train`.
-        score: npmi or original.
         threshold: 0.5 for npmi and 10 for original by default; lower finds more.
         min_count: rarer pairs and words are ignored.
         common: words that are never part of a phrase, such as "the".

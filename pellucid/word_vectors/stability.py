@@ -67,8 +67,6 @@ class Stability:
     Attributes:
         neighbours: for each word of interest, highest mean cosine first.
         measures: for each score of interest.
-        runs: number of training runs.
-        documents: number of documents.
         unit: what a document is: files, blocks or lines.
         confidence: share of the runs between the bounds.
     """

@@ -89,8 +89,7 @@ class VectorsTraining:
     """A training run in progress; iterate over it to train.
 
     Args:
-        text: the encoded text; see `encode_text`.
-        config: the settings.
+        text: see `encode_text`.
         threads: number of threads; all cores by default. More threads than `workers` do not help.
         start: vectors to continue training from. Words that both have keep their rows, words that only the text has are
             added after them, and words that only the vectors have stay unchanged.
@@ -187,7 +186,8 @@ class VectorsTraining:
             self.losses.append(epoch_loss)
             at.epoch, at.round, at.loss, at.predictions = epoch + 1, 0, 0.0, 0
         loss = result.loss / max(result.predictions, 1)
-        self._check_finite(loss)
+        if not math.isfinite(loss) or not self._runner.matrices.finite():
+            raise self._not_finite()
         return VectorsStep(
             step=at.steps,
             epoch=epoch,
@@ -298,10 +298,6 @@ class VectorsTraining:
         first, last = self.config.first_learning_rate, self.config.end_learning_rate
         return first + (last - first) * numpy.minimum(1.0, progress)
 
-    def _check_finite(self, loss: float) -> None:
-        if not math.isfinite(loss) or not self._runner.matrices.finite():
-            raise self._not_finite()
-
     def _not_finite(self) -> UserError:
         return UserError(
             "training diverged: the vectors became NaN or infinite",
@@ -369,12 +365,10 @@ def _fingerprint(vectors: KeyedVectors) -> str:
     content = hashlib.sha256(vectors.vocabulary.letters.tobytes())
     for matrix in (vectors.input_vectors, vectors.output_vectors):
         if matrix is not None:
-            content.update(numpy.ascontiguousarray(matrix))
+            content.update(numpy.ascontiguousarray(matrix).data)
     return content.hexdigest()
 
 
 def _available_cores() -> int:
     """Count the cores that this process may use, possibly fewer than the machine has."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

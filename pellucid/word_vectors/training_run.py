@@ -51,7 +51,6 @@ class TrainingRun:
     Args:
         text: files with one sentence per line.
         output: a folder for the native format, a file for the others.
-        config: the settings.
         format: by default from the name of `output`.
         start: vectors to continue training from; see `VectorsTraining`.
         threads: number of threads; all cores by default.

@@ -35,7 +35,6 @@ class VectorMap:
         coordinates: float32 [words 2].
         neighbours: int32 [words n], indices into `words` of each word's nearest by cosine in all dimensions, best
             first.
-        method: pca or umap.
         explained: share of the variance on each of the two axes; None for umap.
     """
 
@@ -59,7 +58,6 @@ def build_map(
 
     Args:
         points: number of words, at most 50,000.
-        method: pca or umap.
         neighbours: number of neighbours per word, among the words of the map.
         seed: seed of umap; pca is deterministic.
         on_progress: called with the number of words whose neighbours have been found since the last call.

@@ -27,7 +27,6 @@ class FileProblem(NamedTuple):
 
     Attributes:
         kind: from the list above.
-        message: a description.
         where: `file:line` of the first one, or the file and its byte.
         occurrences: how many there are.
     """
@@ -43,7 +42,6 @@ class LoadReport:
     """How a file was read.
 
     Attributes:
-        path: the file.
         format: word2vec-text, word2vec-binary, glove, fasttext or native.
         rows: number of rows in the file, including incomplete ones.
         problems: in the order in which they were met; empty for a clean file.

@@ -58,7 +58,6 @@ def parse_rows(
 
     Args:
         text: uint8 [bytes], ending in a line feed.
-        dim: numbers per row.
         vectors: float32 [lines d], filled with the rows of lines below `NOT_FINITE`, one after another. Those of
             `DOUBTFUL` lines are to be parsed again.
         letters: uint8 [bytes], filled with the words of these rows and a line feed after each.
