@@ -25,16 +25,13 @@ from itertools import combinations
 from typing import Any
 
 import numpy
-from numpy.typing import NDArray
 
 from pellucid.errors import UserError
 from pellucid.randomness import generator
 from pellucid.word_vectors.keyed_vectors import KeyedVectors
-from pellucid.word_vectors.neighbours import Neighbour
+from pellucid.word_vectors.neighbours import Floats, Neighbour
 
 __all__ = ["RipaScores", "WeatResult", "ripa", "weat"]
-
-Floats = NDArray[numpy.float64]
 
 _BATCH = 10_000
 _MAX_SPLITS = 1_000_000

@@ -1,7 +1,8 @@
 """Concordance of neighbours: the sentences of a text in which a word's neighbours occur."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -115,34 +116,20 @@ def find_concordances(
 
     A phrase such as new_york also matches its words in sequence.
     """
-    found = {word: _Occurrences() for word in words}
+    lines: dict[str, list[ConcordanceLine]] = {word: [] for word in words}
+    sentences, together = Counter[str](), Counter[str]()
     phrases = {word: parts for word in {*words, query} if len(parts := word.split("_")) > 1 and all(parts)}
-    for file, number, sentence, text in _sentences(corpus, tokenizer, lowercase, list(found), on_progress):
+    for file, number, sentence, text in _sentences(corpus, tokenizer, lowercase, list(lines), on_progress):
         here = set(sentence)
         here |= {phrase for phrase, parts in phrases.items() if here.issuperset(parts) and _contains(sentence, parts)}
         shared = query in here
-        for word in found.keys() & here:
-            occurrences = found[word]
-            occurrences.sentences += 1
-            occurrences.shared += shared
-            lines = occurrences.with_query if shared else occurrences.without_query
-            if len(lines) < examples:
-                lines.append(ConcordanceLine(file, number, text, shared))
-    return [found[word].concordance(examples) for word in words]
-
-
-@dataclass
-class _Occurrences:
-    """The occurrences of a word so far."""
-
-    with_query: list[ConcordanceLine] = field(default_factory=list)
-    without_query: list[ConcordanceLine] = field(default_factory=list)
-    sentences: int = 0
-    shared: int = 0
-
-    def concordance(self, examples: int) -> Concordance:
-        lines = [*self.with_query, *self.without_query][:examples]
-        return Concordance(tuple(lines), self.sentences, self.shared)
+        for word in lines.keys() & here:
+            sentences[word] += 1
+            together[word] += shared
+            if sum(line.shared == shared for line in lines[word]) < examples:
+                lines[word].append(ConcordanceLine(file, number, text, shared))
+    best = {word: sorted(found, key=lambda line: not line.shared)[:examples] for word, found in lines.items()}
+    return [Concordance(tuple(best[word]), sentences[word], together[word]) for word in words]
 
 
 def _contains(sentence: Sequence[str], parts: list[str]) -> bool:

@@ -13,6 +13,7 @@ from pellucid.word_vectors.files.problems import LoadReport
 from pellucid.word_vectors.neighbours import (
     COSINE,
     ROUNDING,
+    Floats,
     Neighbour,
     ScoreFormula,
     SearchIndex,
@@ -28,8 +29,6 @@ __all__ = ["KeyedVectors", "Query", "UnknownWordError"]
 
 Query = str | Sequence[str] | ArrayLike
 """A word, a list of words (the mean of their unit vectors), or a vector [d]."""
-
-Floats = NDArray[numpy.float64]
 
 
 class UnknownWordError(UserError, KeyError):

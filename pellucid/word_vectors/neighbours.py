@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 __all__ = [
     "COSINE",
     "ROUNDING",
+    "Floats",
     "NearestRows",
     "Neighbour",
     "ScoreFormula",

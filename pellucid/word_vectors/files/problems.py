@@ -63,16 +63,15 @@ class ProblemLog:
     def __init__(self, path: str | Path, strict: bool) -> None:
         self.path = str(path)
         self.strict = strict
-        self._found: dict[str, tuple[str, str, int]] = {}
+        self._found: dict[str, FileProblem] = {}
 
-    def add(self, kind: str, message: str, position: int | str, *, plural: str = "", count: int = 1) -> None:
+    def add(self, kind: str, message: str, position: int | str, *, plural: str = "") -> None:
         """Add a problem.
 
         Args:
             message: description of one.
             position: line number, from 1, or words such as "byte 17".
             plural: description of several; `{}` is replaced by their number.
-            count: how many this is.
 
         Raises:
             UserError: with `strict`.
@@ -80,10 +79,12 @@ class ProblemLog:
         where = f"{self.path}:{position}" if isinstance(position, int) else f"{self.path}, {position}"
         if self.strict:
             raise UserError(message, where=where, hint=_STRICT)
-        text, first, before = self._found.get(kind, (message, where, 0))
-        total = before + count
-        self._found[kind] = (plural.replace("{}", f"{total:,}", 1) if plural and total > 1 else text, first, total)
+        problem = self._found.get(kind, FileProblem(kind, message, where, 0))
+        total = problem.occurrences + 1
+        if plural and total > 1:
+            problem = problem._replace(message=plural.replace("{}", f"{total:,}", 1))
+        self._found[kind] = problem._replace(occurrences=total)
 
     def found(self) -> tuple[FileProblem, ...]:
         """List the problems in the order in which they were first met."""
-        return tuple(FileProblem(kind, message, where, count) for kind, (message, where, count) in self._found.items())
+        return tuple(self._found.values())

@@ -291,7 +291,7 @@ def format_rows(vectors: Array, negative: Array, letters: Array, ends: Array, la
 
 @kernel
 def _format_size(value: float, digits: Array, out: Array, at: int) -> int:
-    """Write a number from 0 on at out[at:] and return where it ends."""
+    """Write a number from 0 on at out[at:], as 1.23 or 1.23e-07, and return where it ends."""
     size = numpy.float64(value)
     if size == 0:
         out[at] = _ZERO
@@ -299,7 +299,12 @@ def _format_size(value: float, digits: Array, out: Array, at: int) -> int:
     count, power = _shortest(size, digits)
     if -5 <= power < 9:
         return _write_plain(digits, count, power, out, at)
-    return _write_scaled(digits, count, power, out, at)
+    at = _write_plain(digits, count, 0, out, at)
+    out[at] = 101  # e
+    out[at + 1] = _MINUS if power < 0 else _PLUS
+    out[at + 2] = _ZERO + abs(power) // 10
+    out[at + 3] = _ZERO + abs(power) % 10
+    return at + 4
 
 
 @kernel
@@ -342,22 +347,3 @@ def _write_plain(digits: Array, count: int, power: int, out: Array, at: int) -> 
         out[at] = digits[place] if 0 <= place < count else _ZERO
         at += 1
     return at
-
-
-@kernel
-def _write_scaled(digits: Array, count: int, power: int, out: Array, at: int) -> int:
-    """Write 1.23e-07."""
-    out[at] = digits[0]
-    at += 1
-    if count > 1:
-        out[at] = _POINT
-        at += 1
-    for place in range(1, count):
-        out[at] = digits[place]
-        at += 1
-    out[at] = 101  # e
-    out[at + 1] = _MINUS if power < 0 else _PLUS
-    size = abs(power)
-    out[at + 2] = _ZERO + size // 10
-    out[at + 3] = _ZERO + size % 10
-    return at + 4
