@@ -97,7 +97,6 @@ def compile_negative_sampling(cbow: bool, negative: int, chunks: int) -> Any:
         _, inputs, outputs, noise, buffers, plan, window = arrays
         dynamic, local_copies = plan.dynamic[0], plan.local_copies[0]
         n_workers, group = len(buffers.counts), len(noise.accept) // len(noise.entries)
-        n_samplers = n_workers if local_copies else 1
         model_rows, weights, entries, accept = outputs.ctypes.data, plan.weights, noise.entries, noise.accept
         for number in range(first_round, last_round):
             key, rate = plan.keys[number], plan.rates[number]
@@ -119,7 +118,7 @@ def compile_negative_sampling(cbow: bool, negative: int, chunks: int) -> Any:
                 predictions, begin = 0, int64(0)
                 kept = buffers.segments[worker, buffers.counts[worker, 0] - 1, 2] if buffers.counts[worker, 0] else 0
                 seed, state = state, next_state(state)
-                sampler = NegativeSampler(entries, accept, group, n_samplers, key, worker if local_copies else 0)
+                sampler = NegativeSampler(entries, accept, group, n_workers, key, worker)
                 row_addresses = OutputRows(slots, output_rows if local_copies else 0, model_rows, row_bytes)
                 for at in range(kept):
                     contexts[at] = input_rows + int64(words[at]) * row_bytes

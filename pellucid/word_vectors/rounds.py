@@ -111,8 +111,7 @@ class RoundRunner:
         self._targets: NamedTuple
         self._run: Any
         if sampled:
-            n_samplers = n_workers if self.local_copies else 1
-            group = n_samplers if small else n_samplers * -(-_GROUP // n_samplers)
+            group = n_workers if small else n_workers * -(-_GROUP // n_workers)
             self._targets = build_noise_table(text.counts, config.noise_exponent, group)
             self._run = compile_negative_sampling(
                 config.model == "cbow", config.negative, self.matrices.inputs.shape[1] // 16
@@ -127,19 +126,12 @@ class RoundRunner:
                 )
             self._targets = build_huffman_tree(text.counts)
             self._run = run_softmax_rounds
+        longest = int(numpy.diff(borders).max())
         try:
-            self.buffers = allocate_buffers(
-                n_workers,
-                int(numpy.diff(borders).max()) + 2 * config.window,
-                vocab_size,
-                config.dim,
-                window=config.window,
-                negative=config.negative,
-                local_copies=self.local_copies,
-            )
+            self.buffers = allocate_buffers(n_workers, longest + 2 * config.window, vocab_size, config)
         except MemoryError as error:
             raise UserError(
-                f"not enough memory for {n_workers} shards of {int(numpy.diff(borders).max()):,} words",
+                f"not enough memory for {n_workers} shards of {longest:,} words",
                 where="shard_words",
                 hint="Lower shard_words, workers or dim.",
             ) from error

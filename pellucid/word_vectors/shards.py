@@ -27,6 +27,7 @@ from pellucid.kernels import simd
 from pellucid.kernels.compilation import kernel, kernel_using
 from pellucid.kernels.simd import aligned_zeros
 from pellucid.word_vectors import negative_sampler, updates
+from pellucid.word_vectors.config import VectorsConfig
 from pellucid.word_vectors.negative_sampler import BATCH, random_bits
 from pellucid.word_vectors.updates import add_movement, copy_row, prefetch_row
 
@@ -150,31 +151,30 @@ class EpochArrays(NamedTuple):
     window: int
 
 
-def allocate_buffers(
-    number: int, longest: int, vocab_size: int, dim: int, *, window: int, negative: int, local_copies: bool
-) -> WorkerBuffers:
-    """Allocate buffers for shards of at most `longest` words, margins included."""
-    copies = min(longest, vocab_size) if local_copies else 0
-    loss = aligned_zeros(number, 32)
+def allocate_buffers(n_workers: int, longest: int, vocab_size: int, config: VectorsConfig) -> WorkerBuffers:
+    """Allocate buffers for shards of at most `longest` words, margins included; a single worker needs no copies."""
+    dim, negative = config.dim, config.negative
+    copies = min(longest, vocab_size) if n_workers > 1 else 0
+    loss = aligned_zeros(n_workers, 32)
     loss[:, :16] = 1
     return WorkerBuffers(
-        words=aligned_zeros(number, longest, dtype=numpy.int32),
-        segments=numpy.zeros((number, longest // 2 + 1, 3), numpy.int64),
-        counts=aligned_zeros(number, 4, dtype=numpy.int64),
-        state=aligned_zeros(number, 1, dtype=numpy.uint64),
-        slots=numpy.full((number, vocab_size if local_copies else 1), -1, numpy.int32),
-        owners=aligned_zeros(number, copies, dtype=numpy.int32),
-        occurrences=aligned_zeros(number, copies, dtype=numpy.int32),
-        inputs=aligned_zeros(number, copies, dim),
-        outputs=aligned_zeros(number, copies, dim),
-        outputs_before=aligned_zeros(number, copies, dim),
-        contexts=aligned_zeros(number, longest, dtype=numpy.int64),
-        targets=aligned_zeros(number, 2 * (negative + 1), dtype=numpy.int64),
-        negatives=aligned_zeros(number, (longest + 2) * negative + BATCH, dtype=numpy.int64),
-        errors=aligned_zeros(number, (2 * window + 1) * 8),
-        scratch=aligned_zeros(number, 2 * (negative + 1), dim),
+        words=aligned_zeros(n_workers, longest, dtype=numpy.int32),
+        segments=numpy.zeros((n_workers, longest // 2 + 1, 3), numpy.int64),
+        counts=aligned_zeros(n_workers, 4, dtype=numpy.int64),
+        state=aligned_zeros(n_workers, 1, dtype=numpy.uint64),
+        slots=numpy.full((n_workers, vocab_size if n_workers > 1 else 1), -1, numpy.int32),
+        owners=aligned_zeros(n_workers, copies, dtype=numpy.int32),
+        occurrences=aligned_zeros(n_workers, copies, dtype=numpy.int32),
+        inputs=aligned_zeros(n_workers, copies, dim),
+        outputs=aligned_zeros(n_workers, copies, dim),
+        outputs_before=aligned_zeros(n_workers, copies, dim),
+        contexts=aligned_zeros(n_workers, longest, dtype=numpy.int64),
+        targets=aligned_zeros(n_workers, 2 * (negative + 1), dtype=numpy.int64),
+        negatives=aligned_zeros(n_workers, (longest + 2) * negative + BATCH, dtype=numpy.int64),
+        errors=aligned_zeros(n_workers, (2 * config.window + 1) * 8),
+        scratch=aligned_zeros(n_workers, 2 * (negative + 1), dim),
         loss=loss,
-        summed_loss=aligned_zeros(number, 1, dtype=numpy.float64),
+        summed_loss=aligned_zeros(n_workers, 1, dtype=numpy.float64),
     )
 
 

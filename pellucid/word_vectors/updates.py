@@ -11,7 +11,7 @@ exponent of the product is moved to an integer, so that the product never leaves
 only a float and an integer.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 
 from llvmlite import ir
@@ -133,30 +133,25 @@ def update_mean(
 
     h = weight · Σ inputs; score = h · target; error = [target is positive] − σ(score); target += rate · error · h, and
     every input += input_weight · rate · Σ error · target. The gradient of the loss has input_weight = weight. A row
-    may be repeated among the inputs, but not among the targets.
-
-    Args:
-        n_targets, n_true: constants; number of targets (at most 16), of which the first `n_true` are positives.
-        chunks: constant, length of a row divided by 16.
-        inputs, n_inputs: address of a list of addresses of rows (int64), and its length, at least 1.
-        targets: address of a list of addresses of rows.
-        rate: learning rate.
-        loss: see `_score`.
+    may be repeated among the inputs, but not among the targets. The arguments are those of `update_pairs`, with at most
+    16 targets and at least one input.
     """
     signs = [1.0 if j < n_true else -1.0 for j in range(n_targets)]
     others = [load_address(builder, targets, constant(j)) for j in range(n_targets)]
     mean, change = allocate_row(builder, chunks), allocate_row(builder, chunks)
     for_each_chunk(builder, chunks, lambda offset: builder.store(constant_vector(0), mean(offset)))
 
-    def add_input(index: Value) -> None:
-        own = load_address(builder, inputs, index)
+    def for_each_input(body: Callable[[Value, Value], None]) -> None:
+        def visit(index: Value) -> None:
+            own = load_address(builder, inputs, index)
+            for_each_chunk(builder, chunks, lambda offset: body(own, offset))
 
-        def add(offset: Value) -> None:
-            builder.store(builder.fadd(builder.load(mean(offset)), load(builder, own, offset)), mean(offset))
+        for_each(builder, n_inputs, visit)
 
-        for_each_chunk(builder, chunks, add)
+    def add(own: Value, offset: Value) -> None:
+        builder.store(builder.fadd(builder.load(mean(offset)), load(builder, own, offset)), mean(offset))
 
-    for_each(builder, n_inputs, add_input)
+    for_each_input(add)
     sums, weights = allocate_vectors(builder, n_targets), broadcast(builder, weight)
 
     def add_products(offset: Value) -> None:
@@ -181,15 +176,10 @@ def update_mean(
 
     for_each_chunk(builder, chunks, move_targets)
 
-    def move_input(index: Value) -> None:
-        own = load_address(builder, inputs, index)
+    def move(own: Value, offset: Value) -> None:
+        store(builder, builder.fadd(load(builder, own, offset), builder.load(change(offset))), own, offset)
 
-        def move(offset: Value) -> None:
-            store(builder, builder.fadd(load(builder, own, offset), builder.load(change(offset))), own, offset)
-
-        for_each_chunk(builder, chunks, move)
-
-    for_each(builder, n_inputs, move_input)
+    for_each_input(move)
 
 
 @instruction
