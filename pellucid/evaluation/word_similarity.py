@@ -90,15 +90,13 @@ def spearman(one: ArrayLike, other: ArrayLike) -> float | None:
 
 
 def _read_judgements(file: str | Path) -> Iterator[tuple[str, str, float]]:
-    column, first = 2, True
-    for number, text in read_question_lines(file):
+    column = 2
+    for place, (number, text) in enumerate(read_question_lines(file)):
         fields = _fields(text)
-        if first and len(fields) > 2 and parse_number(fields[2]) is None:
+        if place == 0 and len(fields) > 2 and parse_number(fields[2]) is None:  # a header
             names = [name.casefold() for name in fields]
             column = next((names.index(name) for name in _SCORE_NAMES if name in names), 2)
-            first = False
             continue
-        first = False
         score = parse_number(fields[column]) if len(fields) > column else None
         if score is None:
             raise UserError(
