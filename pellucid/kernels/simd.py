@@ -64,6 +64,7 @@ Floats, Ints = ir.VectorType(Float, LANES), ir.VectorType(Int32, LANES)
 Builder = Any  # llvmlite has no types
 Value = Any
 
+# Types of the arguments and results of instructions.
 Integer = Annotated[Any, types.int64]
 Long = Annotated[Any, types.uint64]
 Number = Annotated[Any, types.float32]
@@ -95,6 +96,9 @@ def instruction(emit: Callable[..., Value]) -> Any:
 
     @wraps(emit)
     def typed(typing_context: Any, *given: Any) -> Any:
+        if any(not kind and not isinstance(own, types.IntegerLiteral) for kind, own in zip(kinds, given, strict=True)):
+            raise TypeError(f"the arguments of {emit.__name__} that are `int` must be constants of the kernel")
+
         def lower(context: Any, builder: Builder, signature: Any, arguments: Any) -> Value:
             values = [
                 argument if kind else own.literal_value
