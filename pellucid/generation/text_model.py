@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 from pellucid.errors import UsageError, UserError
 from pellucid.generation.continuation import ContextWindow, DecodingVocabulary
@@ -22,11 +22,6 @@ if TYPE_CHECKING:
     from pellucid.generation.compiled.packing import Precision
 
 __all__ = ["Conversation", "Message", "PromptOnlyConversation", "TextModel", "begin_ids"]
-
-_PRECISIONS: "dict[str, Precision]" = {
-    "auto": "float32", "float32": "float32", "bfloat16": "bfloat16", "int8": "int8",
-}  # fmt: skip
-
 
 Message = Mapping[str, str]
 """A message: `role` (system, user, assistant) and `content`."""
@@ -224,7 +219,7 @@ def _compiled_decoders(model: DecoderOnly, precision: str) -> Callable[[], Batch
     if device == "cpu":
         from pellucid.generation.compiled.decoder import compile_at_first_use  # loads Numba
 
-        return compile_at_first_use(model, _PRECISIONS[precision])
+        return compile_at_first_use(model, cast("Precision", "float32" if precision == "auto" else precision))
     if precision == "int8":
         raise UsageError(
             f"int8 runs on the CPU only, not on {device}",

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy
@@ -97,14 +98,10 @@ def state_neighbours(
         raise UserError(f"the word {word!r} does not occur in {text!r}", where="word", hint="Check its spelling.")
     own = _unit(found[0].states[layer])
     neighbours = []
+    look_once = lru_cache(maxsize=1)(look_at)  # one look at a sentence serves all its words
     for sentence, words in corpus.items():
-        look = look_at(sentence)
-
-        def same_look(_: str, look: RecordedRun = look) -> RecordedRun:
-            return look
-
         for other in dict.fromkeys(words):
-            for occurrence in occurrences(same_look, [sentence], other):
+            for occurrence in occurrences(look_once, [sentence], other):
                 if (sentence, occurrence.start) != (text, found[0].start):
                     cosine = float(own @ _unit(occurrence.states[layer]))
                     neighbours.append(StateNeighbour(other, occurrence, cosine))
