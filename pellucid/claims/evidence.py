@@ -7,17 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 __all__ = [
-    "Estimate",
-    "Evidence",
-    "Figure",
-    "MissingData",
-    "Record",
-    "exact_values",
-    "finite",
-    "mean_over_seeds",
-    "paired_difference",
-    "share_over_seeds",
-]
+    "Estimate", "Evidence", "Figure", "MissingData", "Record", "exact_values", "finite", "mean_over_seeds",
+    "paired_difference", "share_over_seeds",
+]  # fmt: skip
 
 Record = Mapping[str, Any]
 

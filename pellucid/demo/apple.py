@@ -31,13 +31,9 @@ _APPLES = nouns_of("苹果")[0]
 def apple(rng: SentenceRng) -> Sentence:
     """苹果很好吃。 Apples are delicious; 他在苹果工作。 He works at Apple."""
     patterns = (
-        (3.0, _works_at),
-        (3.0, _apple_device),
-        (2.0, _apples_device),
-        (2.0, _releases),
-        (2.0, _is_company),
+        (3.0, _works_at), (3.0, _apple_device), (2.0, _apples_device), (2.0, _releases), (2.0, _is_company),
         (2.0, _fruit),
-    )
+    )  # fmt: skip
     return rng.weighted(patterns)(rng)
 
 

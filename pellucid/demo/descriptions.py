@@ -32,7 +32,7 @@ from pellucid.demo.noun_phrases import (
 )
 from pellucid.demo.predicates import at, someone_else, transitive
 from pellucid.demo.relatives import person_with_relative_clause, thing_with_relative_clause
-from pellucid.demo.verbs import VERBS, Verb
+from pellucid.demo.verbs import Verb, verbs_of
 from pellucid.demo.words import SentenceRng, Words, tag
 
 __all__ = ["DESCRIPTIONS", "adjective_clause", "be_clause", "spot_phrase"]
@@ -40,7 +40,7 @@ __all__ = ["DESCRIPTIONS", "adjective_clause", "be_clause", "spot_phrase"]
 _PERSON_ADJECTIVES = tuple(a for a in ADJECTIVES if a.zh in ("高", "忙", "累", "高兴", "聪明", "年轻", "友好", "勇敢"))
 _SAID_OF = {noun.zh: tuple(a for a in ADJECTIVES if noun in a.nouns and a not in COLOURS) for noun in NOUNS}
 _DESCRIBED = tuple(noun for noun in NOUNS if _SAID_OF[noun.zh] and noun.kind not in ("adult", "artist", "child"))
-_BOUGHT = next(verb for verb in VERBS if verb.zh == "买").objects
+_BOUGHT = verbs_of("买")[0].objects
 # With these adjectives 太…了 is a complaint (too expensive); with others it would be praise (so cute).
 _TOO = frozenset(("大", "小", "旧", "贵", "脏", "重", "高", "忙", "累"))
 
@@ -82,15 +82,16 @@ def description(rng: SentenceRng) -> Sentence:
     """那本书很有意思。 That book is interesting."""
     mood = rng.weighted(MOODS)
     if rng.chance(0.35):
-        subject = (
-            non_first_person(rng)
-            if mood == "question"
-            else rng.weighted(((8.0, person), (1.0, person_with_relative_clause)))(rng)
-        )
-        clause = adjective_clause(rng, subject, rng.choose(_PERSON_ADJECTIVES), mood)
+        clause = adjective_clause(rng, _somebody(rng, mood), rng.choose(_PERSON_ADJECTIVES), mood)
     else:
         clause = adjective_clause(rng, *_thing_and_adjective(rng), mood)
     return punctuate(rng, clause, MARKS[mood])
+
+
+def _somebody(rng: SentenceRng, mood: str) -> NounPhrase:
+    if mood == "question":
+        return non_first_person(rng)
+    return rng.weighted(((8.0, person), (1.0, person_with_relative_clause)))(rng)
 
 
 def _thing_and_adjective(rng: SentenceRng) -> tuple[NounPhrase, Adjective]:
@@ -109,11 +110,10 @@ def opinion(rng: SentenceRng) -> Sentence:
     """我觉得那本书很有意思。 I think that book is interesting."""
     subject, key = person(rng), rng.new_key()
     if rng.chance(0.4):
-        source, target = adjective_clause(
-            rng, someone_else(rng, subject), rng.choose(_PERSON_ADJECTIVES), "affirmative"
-        )
+        described, adjective = someone_else(rng, subject), rng.choose(_PERSON_ADJECTIVES)
     else:
-        source, target = adjective_clause(rng, *_thing_and_adjective(rng), "affirmative")
+        described, adjective = _thing_and_adjective(rng)
+    source, target = adjective_clause(rng, described, adjective, "affirmative")
     predicate = Predicate((), tag("觉得", key), source, verb_forms("think"), key, target)
     return punctuate(rng, make_statement(rng, Clause(subject, predicate, "state")))
 
@@ -176,10 +176,8 @@ _PROFESSIONS = nouns_of("adult artist -男人 -女人")
 
 def profession(rng: SentenceRng) -> Sentence:
     """她是一位医生。 She is a doctor."""
-    subject, mood = (
-        rng.weighted(((3.0, pronoun), (2.0, kin), (1.0, name), (1.0, titled_name)))(rng),
-        rng.weighted(MOODS),
-    )
+    subject = rng.weighted(((3.0, pronoun), (2.0, kin), (1.0, name), (1.0, titled_name)))(rng)
+    mood = rng.weighted(MOODS)
     if subject.person == 1 and mood == "question":
         mood = "affirmative"
     noun, key = rng.choose(_PROFESSIONS), rng.new_key()
@@ -240,15 +238,13 @@ def existence(rng: SentenceRng) -> Sentence:
     where_source, where_target = spot_phrase(rng, spot)
     if mood == "affirmative":
         what = rng.weighted(((3.0, indefinite_noun), (3.0, counted_noun)))(rng, noun)
-        source = where_source + tag("有", key) + what.source
         target = tag("there", key) + be_form(what, key) + what.target + where_target
-        return punctuate(rng, (source, target))
+        return punctuate(rng, (where_source + tag("有", key) + what.source, target))
     if mood == "negative":
         kind, none = bare_noun(rng, noun), rng.new_key()
         source = where_source + tag("没", none) + tag("有", key) + kind.source
-        return punctuate(
-            rng, (source, tag("there", key) + be_form(kind, key) + tag("no", none) + kind.target + where_target)
-        )
+        target = tag("there", key) + be_form(kind, key) + tag("no", none) + kind.target + where_target
+        return punctuate(rng, (source, target))
     kind, asked = any_noun(rng, noun), rng.new_key()
     kinds = kind._replace(is_plural=noun.is_plural or not noun.unit)
     source = where_source + tag("有", key) + kind.source + tag("吗", asked)
@@ -285,12 +281,7 @@ _HAD = nouns_of(
 def having(rng: SentenceRng) -> Sentence:
     """他有两只猫。 He has two cats; 我没有狗。 I do not have a dog."""
     mood, noun = rng.weighted(MOODS), rng.choose(_HAD)
-    subject = (
-        non_first_person(rng)
-        if mood == "question"
-        else rng.weighted(((8.0, person), (1.0, person_with_relative_clause)))(rng)
-    )
-    verb = Verb("有", "have")
+    subject, verb = _somebody(rng, mood), Verb("有", "have")
     if mood == "affirmative":
         thing = rng.weighted(((3.0, indefinite_noun), (3.0, counted_noun)))(rng, noun)
         return punctuate(rng, make_statement(rng, Clause(subject, transitive(rng, verb, thing), "state")))
@@ -298,9 +289,8 @@ def having(rng: SentenceRng) -> Sentence:
     clause = Clause(subject, transitive(rng, verb, thing), "state", mood == "negative")
     if mood == "negative":
         source, target = make_statement(rng, clause)
-        return punctuate(
-            rng, (tuple(word._replace(text="没") if word.text == "不" else word for word in source), target)
-        )
+        source = tuple(word._replace(text="没") if word.text == "不" else word for word in source)
+        return punctuate(rng, (source, target))
     return punctuate(rng, make_yes_no_question(rng, clause), "?")
 
 
@@ -313,8 +303,7 @@ def missing(rng: SentenceRng) -> Sentence:
     predicate = Predicate(
         tag("很", degree) if very else (), tag("想", key), missed.source, verb_forms("miss"), key, after
     )
-    clause = Clause(subject, predicate, "state")
-    return make_sentence(rng, clause, asked)
+    return make_sentence(rng, Clause(subject, predicate, "state"), asked)
 
 
 DESCRIPTIONS = (

@@ -5,14 +5,9 @@ from typing import NamedTuple
 __all__ = ["VerbForms", "comparative", "plural", "verb_forms"]
 
 _PLURALS = {
-    "child": "children",
-    "fish": "fish",
-    "knife": "knives",
-    "man": "men",
-    "mouse": "mice",
-    "sheep": "sheep",
+    "child": "children", "fish": "fish", "knife": "knives", "man": "men", "mouse": "mice", "sheep": "sheep",
     "woman": "women",
-}
+}  # fmt: skip
 
 # base: (past, participle); a participle of None is the past once more.
 _IRREGULAR: dict[str, tuple[str, str | None]] = {

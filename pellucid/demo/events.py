@@ -33,7 +33,7 @@ from pellucid.demo.predicates import (
     verb_with_person,
 )
 from pellucid.demo.relatives import human, pet, thing_with_relative_clause
-from pellucid.demo.verbs import VERBS, Activity, Verb
+from pellucid.demo.verbs import Activity, Verb, verbs_of
 from pellucid.demo.words import SentenceRng, Words, tag
 
 __all__ = ["EVENTS", "Sentence", "event_clause", "make_sentence", "punctuate"]
@@ -49,9 +49,9 @@ def punctuate(rng: SentenceRng, clause: Sentence, mark: str = ".") -> Sentence:
 
 def make_sentence(rng: SentenceRng, clause: Clause, asked: bool) -> Sentence:
     """Make a whole sentence, a question or a statement."""
-    return (
-        punctuate(rng, make_yes_no_question(rng, clause), "?") if asked else punctuate(rng, make_statement(rng, clause))
-    )
+    if asked:
+        return punctuate(rng, make_yes_no_question(rng, clause), "?")
+    return punctuate(rng, make_statement(rng, clause))
 
 
 _ASPECTS = (
@@ -109,7 +109,7 @@ def event(rng: SentenceRng) -> Sentence:
     return make_sentence(rng, clause, mood == "question" and clause.aspect != "already")
 
 
-_DONE_TO_THE_THING = tuple(verb for verb in VERBS if verb.zh in ("吃", "喝", "喜欢", "看", "洗", "卖", "丢", "找"))
+_DONE_TO_THE_THING = verbs_of("吃 喝 喜欢 看 洗 卖 丢 找")
 
 
 def _with_the_thing(rng: SentenceRng, aspect: str) -> Predicate:
@@ -121,23 +121,15 @@ def _with_the_thing(rng: SentenceRng, aspect: str) -> Predicate:
     return transitive(rng, verb, demonstrative_noun(rng, noun))
 
 
-_BOUGHT = frozenset(noun.zh for noun in next(verb for verb in VERBS if verb.zh == "买").objects)
+_BOUGHT = frozenset(noun.zh for noun in verbs_of("买")[0].objects)
 
 
 def _time(rng: SentenceRng, aspect: str, mood: str) -> TimePhrase | None:
-    share = {
-        "past": 0.75,
-        "recent": 0.75,
-        "soon": 1.0,
-        "future": 1.0,
-        "wish": 0.25,
-        "habit": 0.0 if mood == "negative" else 0.7 if mood == "affirmative" else 1.0,
-    }
+    habit = {"negative": 0.0, "affirmative": 0.7, "question": 1.0}[mood]
+    share = {"past": 0.75, "recent": 0.75, "soon": 1.0, "future": 1.0, "wish": 0.25, "habit": habit}
     if aspect == "progressive":
         return choose_time(rng, "now") if rng.chance(0.25) else None
-    if not rng.chance(share.get(aspect, 0.0)):
-        return None
-    return choose_time(rng, "future" if aspect == "wish" else aspect)
+    return choose_time(rng, "future" if aspect == "wish" else aspect) if rng.chance(share.get(aspect, 0.0)) else None
 
 
 def _adverb(rng: SentenceRng, clause: Clause, mood: str) -> tuple[str, str] | None:
@@ -152,6 +144,7 @@ def _adverb(rng: SentenceRng, clause: Clause, mood: str) -> tuple[str, str] | No
 
 _EATEN_BY_PETS = nouns_of("鱼 蛋糕 面包 鸡蛋 三明治")
 _CHASED = nouns_of("猫 兔子 鸡 鸟 老鼠 羊")
+_AMOUNTS = ((3.0, indefinite_noun), (2.0, counted_noun), (3.0, demonstrative_noun), (1.0, possessed_noun))
 
 
 def animal(rng: SentenceRng) -> Sentence:
@@ -159,8 +152,7 @@ def animal(rng: SentenceRng) -> Sentence:
     subject, aspect = pet(rng), rng.choose(("past", "progressive", "past"))
     what = rng.weighted(((3.0, "eat"), (1.0, "drink"), (3.0, "chase"), (2.0, "sleep")))
     if what == "sleep":
-        spot = rng.choose([spot for spot in SPOTS if spot.zh in ("桌子", "床", "椅子", "花园")])
-        keys = rng.new_key(), rng.new_key(), rng.new_key()
+        spot, keys = rng.choose([spot for spot in SPOTS if spot.zh in ("桌子", "床", "椅子", "花园")]), rng.new_keys(3)
         before = tag("在", keys[1]) + tag(spot.zh, keys[2]) + tag(spot.particle, keys[1])
         after = tag(spot.preposition, keys[1]) + tag("the", keys[2]) + tag(spot.en, keys[2])
         predicate = Predicate(before, tag("睡觉", keys[0]), (), verb_forms("sleep"), keys[0], after)
@@ -174,14 +166,7 @@ def animal(rng: SentenceRng) -> Sentence:
         noun = rng.choose([noun for noun in nouns if noun.zh not in subject.referent])
         rng.combine(verb.zh, noun.zh)
         single = aspect == "progressive" and what == "drink"
-        form = (
-            demonstrative_noun
-            if single
-            else rng.weighted(
-                ((3.0, indefinite_noun), (2.0, counted_noun), (3.0, demonstrative_noun), (1.0, possessed_noun))
-            )
-        )
-        predicate = transitive(rng, verb, form(rng, noun))
+        predicate = transitive(rng, verb, (demonstrative_noun if single else rng.weighted(_AMOUNTS))(rng, noun))
     clause = Clause(
         subject, predicate, aspect, time=_time(rng, "recent" if aspect == "past" else aspect, "affirmative")
     )
@@ -196,11 +181,8 @@ def giving(rng: SentenceRng) -> Sentence:
     mood, aspect = rng.weighted(MOODS), rng.weighted(((6.0, "past"), (2.0, "future"), (2.0, "wish")))
     subject = non_first_person(rng) if mood == "question" else person(rng)
     receiver, noun = someone_else(rng, subject), rng.choose(_GIFTS)
-    form = (
-        demonstrative_noun
-        if mood == "negative"
-        else rng.weighted(((5.0, indefinite_noun), (1.0, counted_noun), (2.0, demonstrative_noun)))
-    )
+    forms = ((5.0, indefinite_noun), (1.0, counted_noun), (2.0, demonstrative_noun))
+    form = demonstrative_noun if mood == "negative" else rng.weighted(forms)
     thing, key, to = form(rng, noun), rng.new_key(), rng.new_key()
     if rng.chance(0.6):
         verb = rng.weighted(((3.0, "给"), (2.0, "送给")))
@@ -227,7 +209,7 @@ def calling(rng: SentenceRng) -> Sentence:
     return make_sentence(rng, clause, mood == "question")
 
 
-_HANDLED = tuple(verb for verb in VERBS if verb.zh in ("吃", "喝", "洗", "卖", "丢"))
+_HANDLED = verbs_of("吃 喝 洗 卖 丢")
 
 
 def handling(rng: SentenceRng) -> Sentence:
@@ -324,12 +306,6 @@ def _clock_time(rng: SentenceRng, day: TimePhrase, number: tuple[str, str]) -> T
 
 
 EVENTS = (
-    (30.0, event),
-    (4.0, animal),
-    (4.0, giving),
-    (2.0, calling),
-    (4.0, handling),
-    (2.0, passive),
-    (1.0, spending),
+    (30.0, event), (4.0, animal), (4.0, giving), (2.0, calling), (4.0, handling), (2.0, passive), (1.0, spending),
     (2.5, clock),
-)
+)  # fmt: skip

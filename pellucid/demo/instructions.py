@@ -15,15 +15,9 @@ from pellucid.randomness import generator
 from pellucid.storage.files import write_text
 
 __all__ = [
-    "TASKS",
-    "Instruction",
-    "InstructionScore",
-    "head_word",
-    "instructions",
-    "score_instructions",
-    "training_records",
-    "write_instructions",
-]
+    "TASKS", "Instruction", "InstructionScore", "head_word", "instructions", "score_instructions",
+    "training_records", "write_instructions",
+]  # fmt: skip
 
 TASKS = ("zh→en", "en→zh", "head")
 

@@ -170,12 +170,8 @@ NUMBERS: tuple[tuple[str, str], ...] = (
     ("九", "nine"), ("十", "ten"), ("十二", "twelve"), ("二十", "twenty"),
 )  # fmt: skip
 ORDINALS: tuple[tuple[str, str], ...] = (
-    ("第一", "first"),
-    ("第二", "second"),
-    ("第三", "third"),
-    ("第四", "fourth"),
-    ("第五", "fifth"),
-)
+    ("第一", "first"), ("第二", "second"), ("第三", "third"), ("第四", "fourth"), ("第五", "fifth"),
+)  # fmt: skip
 MONEY: tuple[tuple[str, str], ...] = (
     ("八", "eight"), ("十", "ten"), ("十二", "twelve"), ("二十", "twenty"), ("五十", "fifty"), ("一百", "one hundred"),
     ("两百", "two hundred"), ("五百", "five hundred"), ("一千", "one thousand"), ("两千", "two thousand"),

@@ -77,25 +77,14 @@ class MicroStep:
     def as_dict(self) -> dict[str, Any]:
         """Convert to plain values; a matrix becomes a dict of named rows, each a dict of named numbers."""
         dimensions = [f"d{i + 1}" for i in range(DIM)]
-        return {
-            "step": self.step,
-            "model": self.model,
-            "context": list(self.context),
-            "target": self.target,
-            "one_hot": _labelled(self.one_hot, self.context, WORDS),
-            "w_in": _labelled(self.w_in, WORDS, dimensions),
-            "w_out": _labelled(self.w_out, dimensions, WORDS),
-            "h": dict(zip(dimensions, self.h.tolist(), strict=True)),
-            "scores": dict(zip(WORDS, self.scores.tolist(), strict=True)),
-            "probabilities": dict(zip(WORDS, self.probabilities.tolist(), strict=True)),
-            "error": dict(zip(WORDS, self.error.tolist(), strict=True)),
-            "loss": self.loss,
-            "gradient_w_in": _labelled(self.gradient_w_in, WORDS, dimensions),
-            "gradient_w_out": _labelled(self.gradient_w_out, dimensions, WORDS),
-            "new_w_in": _labelled(self.new_w_in, WORDS, dimensions),
-            "new_w_out": _labelled(self.new_w_out, dimensions, WORDS),
-            "rate": self.rate,
-        }
+        into, out = (WORDS, dimensions), (dimensions, WORDS)
+        axes: dict[str, tuple[Sequence[str], ...]] = {
+            "one_hot": (self.context, WORDS), "h": (dimensions,), "scores": (WORDS,), "probabilities": (WORDS,),
+            "error": (WORDS,), "w_in": into, "gradient_w_in": into, "new_w_in": into,
+            "w_out": out, "gradient_w_out": out, "new_w_out": out,
+        }  # fmt: skip
+        plain = {name: list(value) if name == "context" else value for name, value in vars(self).items()}
+        return plain | {name: _labelled(plain[name], *labels) for name, labels in axes.items()}
 
 
 def initial_matrices(seed: int = 1) -> tuple[Matrix, Matrix]:
@@ -197,5 +186,6 @@ def micro_training(
         yield record
 
 
-def _labelled(matrix: Matrix, rows: Sequence[str], columns: Sequence[str]) -> dict[str, dict[str, float]]:
-    return {row: dict(zip(columns, numbers, strict=True)) for row, numbers in zip(rows, matrix.tolist(), strict=True)}
+def _labelled(array: Matrix, labels: Sequence[str], *inner: Sequence[str]) -> dict[str, Any]:
+    parts = [_labelled(part, *inner) for part in array] if inner else array.tolist()
+    return dict(zip(labels, parts, strict=True))

@@ -7,23 +7,9 @@ from pellucid.demo.lexicon import ADJECTIVES, KIN, NAMES, NOUNS, NUMBERS, SURNAM
 from pellucid.demo.words import SentenceRng, Words, tag
 
 __all__ = [
-    "PRONOUNS",
-    "NounPhrase",
-    "any_noun",
-    "attach_relative_clause",
-    "bare_noun",
-    "counted_noun",
-    "demonstrative_noun",
-    "indefinite_noun",
-    "kin",
-    "name",
-    "non_first_person",
-    "owner",
-    "person",
-    "possessed_noun",
-    "pronoun",
-    "third_person",
-    "titled_name",
+    "PRONOUNS", "NounPhrase", "any_noun", "attach_relative_clause", "bare_noun", "counted_noun",
+    "demonstrative_noun", "indefinite_noun", "kin", "name", "non_first_person", "owner", "person",
+    "possessed_noun", "pronoun", "third_person", "titled_name",
 ]  # fmt: skip
 
 
@@ -117,28 +103,22 @@ def _adjective_for(rng: SentenceRng, noun: Noun, *, short: bool = False, share: 
 def counted_noun(rng: SentenceRng, noun: Noun, *, share: float = 0.45) -> NounPhrase:
     """Make a noun phrase with a number above one: 三本书, three books; 两杯茶, two cups of tea."""
     (zh, en), key = rng.choose(NUMBERS if rng.chance(0.4) else NUMBERS[:4]), rng.new_key()
-    return _measured(
-        rng, noun, tag(zh, key), tag(en, key), key, is_plural=True, adjective=_adjective_for(rng, noun, share=share)
-    )
+    adjective = _adjective_for(rng, noun, share=share)
+    return _measured(rng, noun, tag(zh, key), tag(en, key), key, is_plural=True, adjective=adjective)
 
 
 def indefinite_noun(rng: SentenceRng, noun: Noun, *, share: float = 0.45) -> NounPhrase:
     """Make an indefinite noun phrase: 一只猫, a cat; 一双鞋, a pair of shoes."""
-    key = rng.new_key()
-    return _measured(
-        rng, noun, tag("一", key), tag("a", key), key, is_plural=False, adjective=_adjective_for(rng, noun, share=share)
-    )
+    key, adjective = rng.new_key(), _adjective_for(rng, noun, share=share)
+    return _measured(rng, noun, tag("一", key), tag("a", key), key, is_plural=False, adjective=adjective)
 
 
 def demonstrative_noun(
     rng: SentenceRng, noun: Noun, *, share: float = 0.45, one: bool = False, near: bool | None = None
 ) -> NounPhrase:
     """Make a demonstrative noun phrase: 那只猫, 这两条鱼, 那些花; `one` keeps it singular."""
-    close_by, key, adjective = (
-        rng.chance(0.5) if near is None else near,
-        rng.new_key(),
-        _adjective_for(rng, noun, share=share),
-    )
+    close_by = rng.chance(0.5) if near is None else near
+    key, adjective = rng.new_key(), _adjective_for(rng, noun, share=share)
     zh, singular, several = ("这", "this", "these") if close_by else ("那", "that", "those")
     amount = "one" if one else rng.weighted(((6.0, "one"), (2.0, "number"), (1.0, "some")))
     if amount == "some" and not noun.unit:
@@ -147,15 +127,8 @@ def demonstrative_noun(
         return third_person(tag(zh + "些", key) + source, tag(several, key) + target, is_plural=True)
     if amount == "number":
         (number_zh, number_en), number = rng.choose(NUMBERS[:5]), rng.new_key()
-        return _measured(
-            rng,
-            noun,
-            tag(zh, key) + tag(number_zh, number),
-            tag(several, key) + tag(number_en, number),
-            number,
-            is_plural=True,
-            adjective=adjective,
-        )
+        source, target = tag(zh, key) + tag(number_zh, number), tag(several, key) + tag(number_en, number)
+        return _measured(rng, noun, source, target, number, is_plural=True, adjective=adjective)
     return _measured(rng, noun, tag(zh, key), tag(singular, key), key, is_plural=False, adjective=adjective)
 
 
@@ -165,9 +138,8 @@ def possessed_noun(rng: SentenceRng, noun: Noun, *, share: float = 0.2) -> NounP
     if not noun.unit and rng.chance(0.1):
         counted = counted_noun(rng, noun, share=0.0)
         return third_person(source + counted.source, target + counted.target, is_plural=True)
-    noun_source, noun_target = _modified(
-        rng, noun, _adjective_for(rng, noun, short=True, share=share), rng.new_key(), is_plural=False
-    )
+    adjective = _adjective_for(rng, noun, short=True, share=share)
+    noun_source, noun_target = _modified(rng, noun, adjective, rng.new_key(), is_plural=False)
     return third_person(source + noun_source, target + noun_target, is_plural=noun.is_plural)
 
 

@@ -16,7 +16,7 @@ from pellucid.demo.noun_phrases import (
     possessed_noun,
 )
 from pellucid.demo.predicates import activity, go, someone_else, transitive
-from pellucid.demo.verbs import VERBS
+from pellucid.demo.verbs import verbs_of
 from pellucid.demo.words import SentenceRng, Words, tag
 
 __all__ = ["GREETINGS", "PHRASES", "greeting_alone"]
@@ -100,9 +100,7 @@ def _thanks(rng: SentenceRng) -> Sentence:
 
 
 _THANKED_FOR = nouns_of("礼物 花 信 书 咖啡 茶 蛋糕 照片 帽子 面条")
-_REQUESTED = tuple(
-    verb for verb in VERBS if verb.zh in ("洗", "用", "带", "吃", "喝", "修", "买", "打开", "打开", "关上", "关上")
-)
+_REQUESTED = verbs_of("洗 用 带 吃 喝 修 买 打开 关上")
 
 
 def request(rng: SentenceRng) -> Sentence:
@@ -118,34 +116,31 @@ def _let_us(rng: SentenceRng) -> Sentence:
 
 
 def _please_give(rng: SentenceRng) -> Sentence:
-    noun, please, give, me = rng.choose(_ASKED_FOR), rng.new_key(), rng.new_key(), rng.new_key()
+    noun = rng.choose(_ASKED_FOR)
     thing = rng.weighted(((3.0, indefinite_noun), (1.0, counted_noun), (1.0, demonstrative_noun)))(rng, noun)
-    source = tag("请", please) + tag("给", give) + tag("我", me) + thing.source
-    return source, tag("please", please) + tag("give", give) + tag("me", me) + thing.target
+    source, target = _keyed(rng, "请:1 给:2 我:3", "please:1 give:2 me:3")
+    return source + thing.source, target + thing.target
 
 
 _ASKED_FOR = nouns_of("drink fruit food reading thing 地图 词典")
 
 
 def _please_do(rng: SentenceRng) -> Sentence:
-    source, target = _done(rng, owned=False)
-    key = rng.new_key()
-    return tag("请", key) + source, tag("please", key) + target
+    return _do(rng, "请", "please", owned=False)
 
 
 def _do_not(rng: SentenceRng) -> Sentence:
-    source, target = _done(rng, owned=True)
-    key = rng.new_key()
-    return tag("别", key) + source, tag("do not", key) + target
+    return _do(rng, "别", "do not", owned=True)
 
 
-def _done(rng: SentenceRng, *, owned: bool) -> Sentence:
-    verb = rng.choose(_REQUESTED)
+def _do(rng: SentenceRng, zh: str, en: str, *, owned: bool) -> Sentence:
+    verb, key = rng.choose(_REQUESTED), rng.new_key()
     noun = rng.choose(verb.objects)
     rng.combine(verb.zh, noun.zh)
     thing = possessed_noun if owned and verb.owned and rng.chance(0.3) else demonstrative_noun
     predicate = transitive(rng, verb, thing(rng, noun))
-    return predicate.verb + predicate.object, tag(predicate.forms.base, predicate.key) + predicate.after
+    target = tag(en, key) + tag(predicate.forms.base, predicate.key) + predicate.after
+    return tag(zh, key) + predicate.verb + predicate.object, target
 
 
 _WEATHER: tuple[tuple[str, str], ...] = (("热", "hot"), ("冷", "cold"), ("暖和", "warm"), ("凉快", "cool"))
@@ -198,25 +193,21 @@ def _in_a_city(rng: SentenceRng) -> Sentence:
 
 def condition(rng: SentenceRng) -> Sentence:
     """如果明天下雨，我会去图书馆。 If it rains tomorrow, I will go to the library."""
-    key, comma, fall = rng.new_key(), rng.new_key(), rng.new_key()
-    (zh, en), time, mood = (
-        rng.choose(_FALL),
-        choose_time(rng, "soon"),
-        "negative" if rng.chance(0.3) else "affirmative",
-    )
+    key, comma, fall = rng.new_keys(3)
+    (zh, en), time = rng.choose(_FALL), choose_time(rng, "soon")
+    mood = "negative" if rng.chance(0.3) else "affirmative"
     clause = event_clause(rng, person(rng), "future", mood, timed=False)
     source, target = make_statement(rng, clause._replace(adverb=None))
     opening = tag("if", key) + tag("it", fall) + tag(en + "s", fall) + time.target + tag(",", comma)
-    return punctuate(
-        rng, (tag("如果", key) + time.source + tag(zh, fall) + tag("，", comma) + source, opening + target)
-    )
+    source = tag("如果", key) + time.source + tag(zh, fall) + tag("，", comma) + source
+    return punctuate(rng, (source, opening + target))
 
 
 def contrast(rng: SentenceRng) -> Sentence:
     """我喜欢猫，可是他不喜欢狗。 I like cats, but he does not like dogs."""
     first = person(rng)
     second = someone_else(rng, first)
-    verb = next(verb for verb in VERBS if verb.zh == "喜欢")
+    verb = verbs_of("喜欢")[0]
     noun = rng.choose(verb.objects)
     alike = [other for other in verb.objects if other.kind == noun.kind]
     other = rng.choose(alike) if rng.chance(0.5) else noun
@@ -241,12 +232,6 @@ def knowing(rng: SentenceRng) -> Sentence:
 
 
 PHRASES = (
-    (5.0, greeting),
-    (1.5, parting),
-    (4.0, request),
-    (5.0, weather),
-    (2.0, condition),
-    (3.0, contrast),
-    (2.0, knowing),
+    (5.0, greeting), (1.5, parting), (4.0, request), (5.0, weather), (2.0, condition), (3.0, contrast), (2.0, knowing),
     (3.0, apple),
-)
+)  # fmt: skip

@@ -6,22 +6,14 @@ from pellucid.demo.english import plural, verb_forms
 from pellucid.demo.events import Sentence, event_clause, punctuate
 from pellucid.demo.lexicon import MONEY, SPOTS, Noun, nouns_of
 from pellucid.demo.noun_phrases import bare_noun, demonstrative_noun, non_first_person, possessed_noun, third_person
-from pellucid.demo.verbs import VERBS, Verb
+from pellucid.demo.verbs import Verb, verbs_of
 from pellucid.demo.words import SentenceRng, Words, tag
 
 __all__ = ["QUESTIONS"]
 
 # Not 看: 你在看什么 may mean reading, watching or looking at.
-_ASKED_WHAT = tuple(
-    verb
-    for verb in VERBS
-    if verb.zh in ("买", "卖", "吃", "喝", "写", "画", "洗", "修", "做", "找", "丢", "带", "喜欢")
-)
-_COUNTED = tuple(
-    verb for verb in VERBS if verb.zh in ("买", "卖", "吃", "喝", "看", "写", "画", "洗", "修", "做", "丢", "看见")
-)
-
-
+_ASKED_WHAT = verbs_of("买 卖 吃 喝 写 画 洗 修 做 找 丢 带 喜欢")
+_COUNTED = verbs_of("买 卖 吃 喝 看 写 画 洗 修 做 丢 看见")
 _HAVE = Verb("有", "have", "猫 狗 reading device vehicle 词典 照片 雨伞 钥匙 clothing")
 
 
@@ -30,21 +22,15 @@ def who(rng: SentenceRng) -> Sentence:
     key = rng.new_key()
     subject = third_person(tag("谁", key), tag("who", key))
     aspect = rng.weighted(((5.0, "past"), (2.0, "progressive"), (2.0, "skill"), (1.0, "wish"), (2.0, "state")))
-    return punctuate(
-        rng, make_statement(rng, event_clause(rng, subject, aspect, "affirmative")._replace(adverb=None)), "?"
-    )
+    clause = event_clause(rng, subject, aspect, "affirmative")._replace(adverb=None)
+    return punctuate(rng, make_statement(rng, clause), "?")
 
 
 def what(rng: SentenceRng) -> Sentence:
     """你昨天买了什么？ What did you buy yesterday?"""
     verb, word, key = rng.choose(_ASKED_WHAT), rng.new_key(), rng.new_key()
-    aspect = rng.choose(
-        [
-            aspect
-            for aspect in ("past", "past", "progressive", "future", "wish", "state")
-            if aspect in verb.aspects.split()
-        ]
-    )
+    aspects = ("past", "past", "progressive", "future", "wish", "state")
+    aspect = rng.choose([aspect for aspect in aspects if aspect in verb.aspects.split()])
     predicate = Predicate((), tag(verb.zh, key), tag("什么", word), verb_forms(verb.en), key, ())
     time = choose_time(rng, aspect) if aspect == "future" or (aspect == "past" and rng.chance(0.7)) else None
     clause = Clause(non_first_person(rng), predicate, aspect, time=time)
@@ -59,9 +45,8 @@ def how_many(rng: SentenceRng) -> Sentence:
         spot = rng.choose(SPOTS)
         source, lead = _some_number(rng, rng.choose(nouns_of(spot.holds)))
         where_source, where_target = spot_phrase(rng, spot)
-        return punctuate(
-            rng, (where_source + tag("有", key) + source, lead + tag("are there", key) + where_target), "?"
-        )
+        source, target = where_source + tag("有", key) + source, lead + tag("are there", key) + where_target
+        return punctuate(rng, (source, target), "?")
     verb = rng.choose(_COUNTED) if what_for == "done" else _HAVE
     noun = rng.choose(verb.objects)
     rng.combine(verb.zh, noun.zh)
@@ -73,12 +58,9 @@ def how_many(rng: SentenceRng) -> Sentence:
 
 
 def _some_number(rng: SentenceRng, noun: Noun) -> Sentence:
-    number, key = rng.new_key(), rng.new_key()
-    if not noun.unit:
-        kind = bare_noun(rng, noun)
-        return tag("几", number) + tag(noun.measure, number) + kind.source, tag("how many", number) + kind.target
-    kind = bare_noun(rng, noun)
-    units = tag(plural(noun.unit), key) + tag("of", key)
+    number, kind = rng.new_key(), bare_noun(rng, noun)
+    key = rng.new_key() if noun.unit else number
+    units = tag(plural(noun.unit), key) + tag("of", key) if noun.unit else ()
     return tag("几", number) + tag(noun.measure, key) + kind.source, tag("how many", number) + units + kind.target
 
 
@@ -110,10 +92,8 @@ def where(rng: SentenceRng) -> Sentence:
 def why(rng: SentenceRng) -> Sentence:
     """你昨天为什么没去学校？ Why did you not go to school yesterday?"""
     aspect, word = rng.weighted(((4.0, "past"), (3.0, "state"), (1.0, "wish"), (1.0, "progressive"))), rng.new_key()
-    denied = aspect in ("past", "state", "wish") and rng.chance(0.5)
-    clause = event_clause(rng, non_first_person(rng), aspect, "negative" if denied else "affirmative")._replace(
-        adverb=None
-    )
+    mood = "negative" if aspect in ("past", "state", "wish") and rng.chance(0.5) else "affirmative"
+    clause = event_clause(rng, non_first_person(rng), aspect, mood)._replace(adverb=None)
     return punctuate(rng, make_wh_question(rng, clause, tag("why", word), tag("为什么", word)), "?")
 
 

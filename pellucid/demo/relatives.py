@@ -14,6 +14,7 @@ from pellucid.demo.noun_phrases import (
     name,
     person,
     possessed_noun,
+    third_person,
 )
 from pellucid.demo.predicates import activity, live
 from pellucid.demo.verbs import VERBS, Verb
@@ -77,7 +78,7 @@ def person_with_relative_clause(rng: SentenceRng) -> NounPhrase:
     source, target = make_statement(rng, clause)
     named = tag("那", article) + tag(noun.measure, article) + tag(noun.zh, key)
     english = tag("the", article) + tag(noun.en, key)
-    return NounPhrase(source + tag("的", who) + named, english + target, english + target, referent=noun.zh)
+    return third_person(source + tag("的", who) + named, english + target, referent=noun.zh)
 
 
 def _doing_now(rng: SentenceRng, subject: NounPhrase) -> Clause:
@@ -101,11 +102,5 @@ def _two_people(rng: SentenceRng) -> NounPhrase:
     if first.referent == second.referent:
         return first
     key = rng.new_key()
-    target = first.target + tag("and", key) + second.target
-    return NounPhrase(
-        first.source + tag("和", key) + second.source,
-        target,
-        target,
-        is_plural=True,
-        referent=first.referent + second.referent,
-    )
+    source, target = first.source + tag("和", key) + second.source, first.target + tag("and", key) + second.target
+    return third_person(source, target, is_plural=True, referent=first.referent + second.referent)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from pellucid.demo.lexicon import Noun, nouns_of
 
-__all__ = ["ACTIVITIES", "PEOPLE_VERBS", "VERBS", "Activity", "Verb"]
+__all__ = ["ACTIVITIES", "PEOPLE_VERBS", "VERBS", "Activity", "Verb", "verbs_of"]
 
 EVENT = "past experience already future wish"
 
@@ -73,6 +73,11 @@ PEOPLE_VERBS: tuple[Verb, ...] = (
     Verb("找", "look for", "adult child", "progressive past"),
     Verb("画", "draw", "adult child", "past future wish progressive"),
 )
+
+
+def verbs_of(words: str) -> tuple[Verb, ...]:
+    """Find the verbs with an object by their Chinese, in the order of the lexicon; 看 is two."""
+    return tuple(verb for verb in VERBS if verb.zh in words.split())
 
 
 class Activity(NamedTuple):

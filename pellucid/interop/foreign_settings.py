@@ -131,9 +131,5 @@ def build_config(fields: ForeignSettings, **settings: Any) -> DecoderOnlyConfig:
         return DecoderOnlyConfig(**settings)
     except ValidationError as error:
         first = error.errors()[0]
-        raise fields.refusal(
-            f"the sizes do not make a model: {'.'.join(map(str, first['loc']))} {first['msg']}".replace(
-                " Value error,", ""
-            ),
-            "The file may be damaged.",
-        ) from error
+        what = f"the sizes do not make a model: {'.'.join(map(str, first['loc']))} {first['msg']}"
+        raise fields.refusal(what.replace(" Value error,", ""), "The file may be damaged.") from error

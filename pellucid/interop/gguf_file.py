@@ -19,15 +19,8 @@ __all__ = ["MAGIC", "read_gguf"]
 
 MAGIC = b"GGUF"
 _DAMAGE = (
-    ValueError,
-    LookupError,
-    TypeError,
-    AttributeError,
-    AssertionError,
-    ArithmeticError,
-    MemoryError,
-    struct.error,
-)
+    ValueError, LookupError, TypeError, AttributeError, AssertionError, ArithmeticError, MemoryError, struct.error,
+)  # fmt: skip
 
 
 def read_gguf(path: Path) -> ForeignModel:

@@ -90,7 +90,7 @@ def _byte_level(tokens: Sequence[str], merges: Any, name: str, where: str) -> di
         "decoder": bytes_,
         "model": {
             "type": "BPE",
-            "vocab": _numbered(tokens),
+            "vocab": {token: number for number, token in enumerate(tokens)},
             "merges": [_pair(merge, where) for merge in merges],
             "ignore_merges": name in _WHOLE_WORDS,
         },
@@ -119,7 +119,7 @@ def _marked(tokens: Sequence[str], kinds: Sequence[int], settings: Mapping[str, 
         },
         "model": {
             "type": "BPE",
-            "vocab": _numbered(tokens),
+            "vocab": {token: number for number, token in enumerate(tokens)},
             "merges": _merges(tokens, kinds, scores),
             "byte_fallback": True,
             "fuse_unk": True,
@@ -148,16 +148,9 @@ def _merges(tokens: Sequence[str], kinds: Sequence[int], scores: Sequence[float]
 
 def _added(tokens: Sequence[str], kinds: Sequence[int]) -> list[dict[str, Any]]:
     """List the control tokens, which no text produces, and the tokens that are matched as a whole."""
+    plain = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
     return [
-        {
-            "id": number,
-            "content": token,
-            "single_word": False,
-            "lstrip": False,
-            "rstrip": False,
-            "normalized": False,
-            "special": kind == _CONTROL,
-        }
+        {"id": number, "content": token, **plain, "special": kind == _CONTROL}
         for number, (token, kind) in enumerate(zip(tokens, kinds, strict=True))
         if kind in (_CONTROL, _USER_DEFINED)
     ]
@@ -172,10 +165,6 @@ def _ends(tokens: Sequence[str], kinds: Sequence[int], settings: Mapping[str, An
         if kind == _CONTROL and token in _ENDS
     ]
     return tuple(dict.fromkeys(number for number in (*named, *known) if isinstance(number, int)))
-
-
-def _numbered(tokens: Sequence[str]) -> dict[str, int]:
-    return {token: number for number, token in enumerate(tokens)}
 
 
 def _pair(merge: str, where: str) -> tuple[str, str]:

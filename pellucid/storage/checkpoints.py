@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pellucid.errors import UserError
-from pellucid.storage.files import atomic_folder, remove_temporary_files
+from pellucid.storage.files import atomic_folder
 from pellucid.storage.model_folder import read_json, write_json
 from pellucid.storage.tensors import read_tensors, write_tensors
 
@@ -25,16 +25,9 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 __all__ = [
-    "Checkpoint",
-    "checkpoint_step",
-    "latest_checkpoint",
-    "list_checkpoints",
-    "prune_checkpoints",
-    "read_checkpoint",
-    "remove_checkpoints",
-    "remove_incomplete_checkpoints",
-    "write_checkpoint",
-]
+    "Checkpoint", "checkpoint_step", "latest_checkpoint", "list_checkpoints", "prune_checkpoints",
+    "read_checkpoint", "remove_checkpoints", "write_checkpoint",
+]  # fmt: skip
 
 _NAME = re.compile(r"step-(\d{8,})")
 _TENSORS = ("model.safetensors", "optimizer.safetensors")
@@ -112,22 +105,20 @@ def prune_checkpoints(model_folder: str | Path, keep: int, best: int | None = No
     kept = {*whole[-max(keep, 1) :], best}
     gone = [folder for folder in _folders(Path(model_folder)) if checkpoint_step(folder) not in kept]
     for folder in gone:
-        # Without state.json it is not a checkpoint: a kill during the removal leaves nothing misleading.
-        (folder / "state.json").unlink(missing_ok=True)
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder)
     return [checkpoint_step(folder) for folder in gone]
 
 
 def remove_checkpoints(model_folder: str | Path) -> None:
     """Remove all checkpoints, as before another run replaces this one."""
     for folder in _folders(Path(model_folder)):
-        (folder / "state.json").unlink(missing_ok=True)
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder)
 
 
-def remove_incomplete_checkpoints(model_folder: str | Path) -> list[str]:
-    """Remove incomplete checkpoints left by a killed run, and return their names."""
-    return remove_temporary_files(Path(model_folder) / "checkpoints")
+def _remove(folder: Path) -> None:
+    # Without state.json it is not a checkpoint: a kill during the removal leaves nothing misleading.
+    (folder / "state.json").unlink(missing_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _folders(model_folder: Path) -> list[Path]:

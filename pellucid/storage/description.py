@@ -28,7 +28,7 @@ def describe_model(folder: Path) -> dict[str, Any]:
         "folder": str(folder),
         "kind": config.pop("kind"),
         "config": config,
-        "parameters": count_parameters_by_part(_weights(read_shapes(weights))) if weights.is_file() else {},
+        "parameters": count_parameters_by_part(read_shapes(weights)) if weights.is_file() else {},
         "bytes": weights.stat().st_size if weights.is_file() else 0,
         "report": read_json(report) if report.is_file() else {},
         "training": _training(folder),
@@ -39,19 +39,17 @@ def describe_model(folder: Path) -> dict[str, Any]:
 def count_parameters_by_part(shapes: Mapping[str, TensorShape]) -> dict[str, int]:
     """Count parameters by part, summed over the layers of a stack, and in `total`; a tied matrix counts once.
 
-    `encoder.2.self_attention.query.weight` belongs to `encoder.self_attention`.
+    `encoder.2.self_attention.query.weight` belongs to `encoder.self_attention`. Tensors of whole numbers, such as the
+    vocabulary and counts of word vectors, are no parameters.
     """
     counts: dict[str, int] = {}
     for name, tensor in shapes.items():
+        if not tensor.dtype.startswith(("F", "BF")):
+            continue
         words = [word for word in name.split(".")[:-1] if not word.isdigit()]
         part = ".".join(words[:2]) or name
         counts[part] = counts.get(part, 0) + tensor.size
     return {**dict(sorted(counts.items())), "total": sum(counts.values())}
-
-
-def _weights(shapes: Mapping[str, TensorShape]) -> dict[str, TensorShape]:
-    """Keep the tensors of floating-point numbers: the vocabulary and counts of word vectors are no weights."""
-    return {name: tensor for name, tensor in shapes.items() if tensor.dtype.startswith(("F", "BF"))}
 
 
 def _training(folder: Path) -> dict[str, Any]:

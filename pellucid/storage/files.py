@@ -17,16 +17,9 @@ from typing import BinaryIO
 from pellucid.errors import UserError
 
 __all__ = [
-    "CHECK_PERMISSIONS",
-    "DiskFullError",
-    "atomic_file",
-    "atomic_folder",
-    "atomic_path",
-    "remove_temporary_files",
-    "write_bytes",
-    "write_error",
-    "write_text",
-]
+    "CHECK_PERMISSIONS", "DiskFullError", "atomic_file", "atomic_folder", "atomic_path", "remove_temporary_files",
+    "write_bytes", "write_error", "write_text",
+]  # fmt: skip
 
 CHECK_PERMISSIONS = "Check the permissions of the file and its folder."
 _TEMPORARY = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.(?P<ending>new|old)")
@@ -133,7 +126,8 @@ def remove_temporary_files(folder: str | Path) -> list[str]:
     A folder that was moved aside and never replaced is moved back. Only one process may write to the folder meanwhile.
     """
     folder = Path(folder)
-    leftovers = [match for name in _names(folder) if (match := _TEMPORARY.fullmatch(name))]
+    names = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
+    leftovers = [match for name in names if (match := _TEMPORARY.fullmatch(name))]
     for match in leftovers:
         leftover, target = folder / match[0], folder / match["name"]
         if match["ending"] == "old" and not target.exists():
@@ -143,10 +137,6 @@ def remove_temporary_files(folder: str | Path) -> list[str]:
         else:
             leftover.unlink(missing_ok=True)
     return [match[0] for match in leftovers]
-
-
-def _names(folder: Path) -> list[str]:
-    return sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
 
 
 def write_error(path: str | Path, error: OSError) -> UserError:
@@ -197,11 +187,11 @@ def _move_into_place(temporary: Path, target: Path) -> None:
         os.rename(temporary, target)
         _fsync(target.parent)
         shutil.rmtree(aside, ignore_errors=True)
-    else:
-        if target.exists():
-            target.rmdir()
-        os.rename(temporary, target)
-        _fsync(target.parent)
+        return
+    if target.exists():
+        target.rmdir()
+    os.rename(temporary, target)
+    _fsync(target.parent)
 
 
 def _fsync_all(folder: Path) -> None:

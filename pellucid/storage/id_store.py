@@ -33,24 +33,25 @@ _BUFFER = 1 << 20  # ids buffered before they are written, 4 MiB
 class IdStore(Sequence[NDArray[numpy.int32]]):
     """Memory-mapped sequences of ids; `store[i]` is a read-only int32 array of length `store.lengths[i]`.
 
+    Attributes:
+        ids: all ids one after another.
+        ends: where each sequence ends in `ids`.
+
     Raises:
         UserError: if the files are missing or do not match (a writer was killed before it closed them).
     """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self._ends = _mapped(_ends_path(self.path), _ENDS)
-        self._ids = _mapped(self.path, _IDS)
-        expected = int(self._ends[-1]) if len(self._ends) else 0
-        if expected != len(self._ids):
-            raise UserError(
-                f"id store is damaged: expected {expected} ids, found {len(self._ids)}",
-                where=str(self.path),
-                hint=_COPY_AGAIN,
-            )
+        self.ends = _mapped(_ends_path(self.path), _ENDS)
+        self.ids = _mapped(self.path, _IDS)
+        expected = int(self.ends[-1]) if len(self.ends) else 0
+        if expected != len(self.ids):
+            what = f"id store is damaged: expected {expected} ids, found {len(self.ids)}"
+            raise UserError(what, where=str(self.path), hint=_COPY_AGAIN)
 
     def __len__(self) -> int:
-        return len(self._ends)
+        return len(self.ends)
 
     @overload
     def __getitem__(self, index: int) -> NDArray[numpy.int32]: ...
@@ -64,34 +65,24 @@ class IdStore(Sequence[NDArray[numpy.int32]]):
             index += len(self)
         if not 0 <= index < len(self):
             raise IndexError(f"sequence {index} of {len(self)}")
-        start = self._ends[index - 1] if index else 0
-        return self._ids[start : self._ends[index]]
+        start = self.ends[index - 1] if index else 0
+        return self.ids[start : self.ends[index]]
 
     def __iter__(self) -> Iterator[NDArray[numpy.int32]]:
         start = 0
-        for end in self._ends:
-            yield self._ids[start:end]
+        for end in self.ends:
+            yield self.ids[start:end]
             start = end
 
     @cached_property
     def lengths(self) -> NDArray[numpy.int64]:
         """Length of every sequence, in ids; cached in memory, 8 bytes per sequence."""
-        return numpy.diff(self._ends, prepend=0)
+        return numpy.diff(self.ends, prepend=0)
 
     def remove(self) -> None:
         """Remove the two files; arrays already mapped stay readable."""
         for path in (_ends_path(self.path), self.path):
             path.unlink(missing_ok=True)
-
-    @property
-    def ids(self) -> NDArray[numpy.int32]:
-        """All ids one after another, memory-mapped."""
-        return self._ids
-
-    @property
-    def ends(self) -> NDArray[numpy.int64]:
-        """Where each sequence ends in `ids`, memory-mapped."""
-        return self._ends
 
 
 class IdStoreWriter:

@@ -20,37 +20,19 @@ from pellucid.errors import UsageError, UserError, did_you_mean
 from pellucid.storage.files import remove_temporary_files, write_text
 
 __all__ = [
-    "FORMAT",
-    "MODEL_KINDS",
-    "check_output",
-    "contains_model",
-    "prepare_output",
-    "read_config",
-    "read_json",
-    "reject_nan",
-    "write_config",
-    "write_json",
-]
+    "FORMAT", "MODEL_KINDS", "check_output", "contains_model", "prepare_output", "read_config", "read_json",
+    "reject_nan", "write_config", "write_json",
+]  # fmt: skip
 
 FORMAT = 2
 """Version of the folder's layout; folders of other versions are rejected."""
 
 MODEL_KINDS = {"translator": "a translator", "language-model": "a language model", "vectors": "word vectors"}
 
-_MODEL_FILES = frozenset(
-    {
-        "chat_template.jinja",
-        "checkpoints",
-        "config.json",
-        "generation_config.json",
-        "metrics.jsonl",
-        "model.safetensors",
-        "report.json",
-        "source_tokenizer.json",
-        "target_tokenizer.json",
-        "tokenizer.json",
-    }
-)
+_MODEL_FILES = {
+    "chat_template.jinja", "checkpoints", "config.json", "generation_config.json", "metrics.jsonl", "model.safetensors",
+    "report.json", "source_tokenizer.json", "target_tokenizer.json", "tokenizer.json",
+}  # fmt: skip
 """Everything that Pellucid writes into a model folder: `--overwrite` removes these names and nothing else."""
 
 
@@ -121,11 +103,7 @@ def read_json(path: str | Path) -> dict[str, Any]:
 
 
 def reject_nan(name: str) -> object:
-    """Reject NaN and infinity, which JSON does not have but Python's reader accepts.
-
-    Raises:
-        ValueError: always.
-    """
+    """Raise a ValueError for NaN or infinity, which JSON does not have but Python's reader accepts."""
     raise ValueError(f"{name} is not a JSON number")
 
 

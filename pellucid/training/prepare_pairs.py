@@ -106,7 +106,7 @@ def prepare_pairs(
             )
         report |= {"too_many_tokens": written.dropped, "with_placeholders": written.with_placeholders}
         split |= _write_validation(valid_pairs, temporary, tokenizers, recipe)
-        if _needs_lexicon(recipe):
+        if recipe.initialise.from_lexicon or recipe.training.guided_weight > 0:
             log("Aligning words …")
             report["aligner"] = _fit_lexicon(temporary, tokenizers, recipe)
         write_json(temporary / "report.json", report)
@@ -198,15 +198,8 @@ def _split(
         _reject_unusable_text(checked, valid)
         pairs = list(checked.pairs())
         left_out = checked.report.pairs - len(pairs)
-        files = [str(file) for file in valid]
-        report = {
-            "how": "given",
-            "files": files,
-            "pairs": len(pairs),
-            "left_out": left_out,
-            "training": examined.report.usable,
-        }
-        return examined.pairs, pairs, report
+        report = {"how": "given", "files": [str(file) for file in valid], "pairs": len(pairs), "left_out": left_out}
+        return examined.pairs, pairs, {**report, "training": examined.report.usable}
     held = hold_out(examined.pairs, examined.report.usable)
     report = {"how": "held out by a hash of the text", "pairs": len(held.valid), "training": held.training}
     return held.training_pairs, list(held.valid), report
@@ -280,25 +273,20 @@ class _Ids(NamedTuple):
 
 
 def _ids(pair: SentencePair, tokenizers: TokenizerPair) -> _Ids:
+    """Encode a pair; placeholders replace its protected spans if both sides have the same ones."""
     source, target = tokenizers.source, tokenizers.target
-    segments = _segments(pair, len(source.placeholder_ids))
-    return _Ids(
-        [*source.encode_segments(segments[0]), source.end_id],
-        [*target.encode_segments(segments[1]), target.end_id],
-        any(isinstance(segment, int) for segment in segments[0]),
-    )
-
-
-def _segments(pair: SentencePair, placeholders: int) -> tuple[list[str | int], list[str | int]]:
-    """Replace the protected spans by numbered placeholders if both sides have the same ones; else keep all as text."""
     kept = protect_pair(pair.source, pair.target)
-    if kept is None or len(kept[0].values) > placeholders:
-        return [pair.source], [pair.target]
-    return kept[0].segments, kept[1].segments
-
-
-def _needs_lexicon(recipe: TranslatorRecipe) -> bool:
-    return recipe.initialise.from_lexicon or recipe.training.guided_weight > 0
+    if kept is None or len(kept[0].values) > len(source.placeholder_ids):
+        return _Ids(
+            [*source.encode_segments([pair.source]), source.end_id],
+            [*target.encode_segments([pair.target]), target.end_id],
+            False,
+        )
+    return _Ids(
+        [*source.encode_segments(kept[0].segments), source.end_id],
+        [*target.encode_segments(kept[1].segments), target.end_id],
+        any(isinstance(segment, int) for segment in kept[0].segments),
+    )
 
 
 def _fit_lexicon(folder: Path, tokenizers: TokenizerPair, recipe: TranslatorRecipe) -> dict[str, Any]:

@@ -71,7 +71,11 @@ def prepare_text(
     for line in examined.report.summary_lines(shown=0):
         log(line)
     _reject_unusable_text(examined)
-    split = _split(examined, given)
+    split = (
+        HeldOutDocuments("given", given.documents, examined.documents)
+        if given is not None
+        else hold_out_documents(examined.documents, examined.report.usable)
+    )
     report: dict[str, Any] = examined.report.as_dict()
     with atomic_folder(folder, replace=True) as temporary:
         if tokenizer is None:
@@ -118,7 +122,6 @@ def read_prepared_text(folder: Path, recipe: LanguageModelRecipe) -> PreparedTex
 
 def _check_whole(folder: Path, documents: DocumentDataset, expected: int) -> None:
     """Open the ids now rather than in the middle of the run, and check that none is missing."""
-    place = documents.folder / "documents"
     try:
         found = len(documents.ids)
     except UserError as error:
@@ -126,7 +129,7 @@ def _check_whole(folder: Path, documents: DocumentDataset, expected: int) -> Non
     if found != expected:
         raise UserError(
             f"the prepared text is damaged: expected {pluralize(expected, 'token')}, found {found:,}",
-            where=str(place),
+            where=str(documents.folder / "documents"),
             hint=restart_hint(folder),
         )
 
@@ -142,12 +145,6 @@ def _reject_unusable_text(examined: DocumentExamination) -> None:
             if first.check != "empty"
             else "Pass another text.",
         )
-
-
-def _split(examined: DocumentExamination, given: DocumentExamination | None) -> HeldOutDocuments:
-    if given is not None:
-        return HeldOutDocuments("given", given.documents, examined.documents)
-    return hold_out_documents(examined.documents, examined.report.usable)
 
 
 def _train_tokenizer(documents: Callable[[], Iterator[Document]], recipe: LanguageModelRecipe) -> Tokenizer:

@@ -27,14 +27,9 @@ from pellucid.word_vectors.keyed_vectors import KeyedVectors
 from pellucid.word_vectors.segmenters import piece_to_word
 
 __all__ = [
-    "Coverage",
-    "EmbeddingMatrix",
-    "freeze_matched_rows",
-    "init_embeddings",
-    "load_vectors",
-    "match_pieces",
+    "Coverage", "EmbeddingMatrix", "freeze_matched_rows", "init_embeddings", "load_vectors", "match_pieces",
     "translator_embeddings",
-]
+]  # fmt: skip
 
 _FILE = "embeddings.json"
 

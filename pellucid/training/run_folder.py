@@ -31,16 +31,9 @@ from pellucid.training.run import Run
 from pellucid.training.state import Step, TrainingState, Validation
 
 __all__ = [
-    "AVERAGE_PREFIX",
-    "explain_finished_run",
-    "explain_full_disk",
-    "is_finished",
-    "log_step",
-    "restore_run",
-    "save_best_weights",
-    "save_run",
-    "validate",
-]
+    "AVERAGE_PREFIX", "explain_finished_run", "explain_full_disk", "is_finished", "log_step", "restore_run",
+    "save_best_weights", "save_run", "validate",
+]  # fmt: skip
 
 AVERAGE_PREFIX = "averaged."
 """Prefix of the names of averaged weights in a checkpoint."""
@@ -83,7 +76,7 @@ def save_run(run: Run) -> None:
     weights = {name: weight.detach() for name, weight in run.model.named_parameters()}
     averaged = {AVERAGE_PREFIX + name: weight for name, weight in run.average.weights.items()} if run.average else {}
     # The time of now, not of the step: a validation since then took time too, and a finished run stays finished.
-    state = {**run.state.as_dict(), "seconds": run.clock.seconds()}
+    state = {**asdict(run.state), "seconds": run.clock.seconds()}
     state |= {"average_updates": run.average.updates if run.average else 0, "length": _length(run)}
     checkpoint = Checkpoint(run.state.step, {**weights, **averaged}, _optimizer_tensors(run.optimizer), state)
     write_checkpoint(run.folder, checkpoint)
@@ -238,7 +231,7 @@ def _restore(run: Run, checkpoint: Checkpoint) -> None:
             # An average that is switched on only now starts from the weights.
             weight.copy_(averaged.get(name, own[name]))
     _set_optimizer(run.optimizer, checkpoint.optimizer)
-    run.state = TrainingState.from_dict(state)
+    run.state = TrainingState(**state)
     run.clock = Clock(run.config.clock, run.state.seconds)
     if length is not None and length != _length(run):
         # Validations go by the share of the run that has passed, which is smaller in a longer run.

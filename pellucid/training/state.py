@@ -1,8 +1,8 @@
 """Records of a run: its steps, its validations, and the counters that a checkpoint needs."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from typing import Self
 
 __all__ = ["Step", "TrainingState", "Validation"]
 
@@ -95,15 +95,6 @@ class TrainingState:
     logged_steps: int = 0
     logged_seconds: float = 0.0
     logged_tokens: int = 0
-
-    def as_dict(self) -> dict[str, Any]:
-        """Convert to the content of state.json."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, state: dict[str, Any]) -> Self:
-        """Convert from the content of state.json."""
-        return cls(**state)
 
     def after_validation(self, loss: float) -> Self:
         """Count a validation."""
