@@ -30,7 +30,6 @@ def demo_language_model(steps: int, seed: int) -> InstructedModel:
 
     Args:
         steps: updates of 1,024 tokens.
-        seed: of data and training.
     """
     data = demo_data(6_000, seed)
     with tempfile.TemporaryDirectory(prefix="pellucid-claims-") as folder:

@@ -24,7 +24,6 @@ class Outcome:
     """A claim, what was measured and what follows.
 
     Attributes:
-        claim: the claim.
         verdict: holds, holds-if, refuted, not-settled or not-run.
         judged: the criteria of the rule with their numbers; empty if the claim was not run.
         evidence: what was measured; None if the claim was not run.
@@ -93,7 +92,6 @@ def run_claim(claim: Claim, *, quick: bool = False, seed: int = FIRST_SEED, data
     """Run a claim's experiment and judge it by the claim's rule.
 
     Args:
-        claim: the claim.
         quick: whether to use shorter training runs.
         seed: the first of its seeds.
         data: folder with the user's own files.

@@ -96,7 +96,6 @@ def fit(
 
     Args:
         loss_of_step: computes the loss of the batch of step n, from 0.
-        optimizer: builds the optimizer from the model and the learning rate.
 
     Returns:
         The loss of each step.
@@ -131,7 +130,6 @@ def train_on_task(
 
     Args:
         change: applied to the untrained model, such as an ablation.
-        optimizer: builds the optimizer from the model and the learning rate.
         choices: settings of the model's configuration.
     """
     settings = {"n_layers": 1, "positions": "sinusoidal", "scale_embeddings": True, "activation": "relu", **choices}
@@ -151,7 +149,6 @@ def train_to_name_the_chaser(
     """Train a model to name the animal that chases, from the mean of its states, on all sentences “a 追 b”.
 
     Args:
-        positions: scheme of the model.
         word_vectors_only: average the word vectors instead of the states.
 
     Returns:

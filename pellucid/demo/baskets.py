@@ -30,11 +30,8 @@ def generate_baskets(
     """Generate baskets of 3 to 10 items.
 
     Args:
-        count: number of baskets.
-        genres: number of genres.
         items_per_genre: number of items of each; the k-th sells in proportion to 1/k.
         faithfulness: share of a basket's items drawn from the customer's genre; the others come from any.
-        seed: seed of every random choice.
     """
     rng = generator(seed, "baskets")
     popularity = 1 / numpy.arange(1, items_per_genre + 1)

@@ -186,6 +186,6 @@ def micro_training(
         yield record
 
 
-def _labelled(array: Matrix, labels: Sequence[str], *inner: Sequence[str]) -> dict[str, Any]:
+def _labelled(array: Any, labels: Sequence[str], *inner: Sequence[str]) -> dict[str, Any]:
     parts = [_labelled(part, *inner) for part in array] if inner else array.tolist()
     return dict(zip(labels, parts, strict=True))

@@ -17,7 +17,6 @@ class ForeignSettings:
     """The settings of a model's file.
 
     Args:
-        values: by name.
         where: the file, for errors.
         prefix: what stands before every name in the file.
     """

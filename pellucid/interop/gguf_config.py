@@ -27,7 +27,6 @@ def read_gguf_config(settings: Mapping[str, Any], tensors: ForeignTensors, where
     Args:
         settings: by their full names, such as `llama.block_count`.
         tensors: their names tell whether the output matrix is the embedding; `rope_freqs.weight` is read.
-        where: the file, for errors.
 
     Raises:
         UserError: for a family that is not known, or a setting that would change what the model says.

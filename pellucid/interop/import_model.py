@@ -46,7 +46,6 @@ def import_model(source: str | Path, output: str | Path, *, overwrite: bool = Fa
 
     Args:
         source: a GGUF file, or a folder in Hugging Face's form.
-        output: the folder to write.
         overwrite: whether a model that stands there may be replaced.
 
     Raises:

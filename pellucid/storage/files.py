@@ -94,10 +94,9 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def atomic_folder(path: str | Path, replace: bool = False) -> Iterator[Path]:
-    """Yield an empty folder that becomes `path` when the block ends without an error.
+    """Yield an empty folder that becomes `path`, parents included, when the block ends without an error.
 
     Args:
-        path: the path of the new folder; its parents are created.
         replace: whether an existing folder may be replaced; it is removed once the new one is complete.
 
     Raises:

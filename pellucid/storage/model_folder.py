@@ -40,7 +40,6 @@ def read_config(folder: str | Path, kind: str | None = None) -> dict[str, Any]:
     """Read config.json of a model folder, and check that this version can read the model.
 
     Args:
-        folder: the model folder.
         kind: the expected kind (a key of MODEL_KINDS); None for any.
 
     Raises:

@@ -10,8 +10,13 @@ from pellucid.training.adapt import apply_choices, rounded
 from pellucid.training.recipe import LanguageModelRecipe
 
 __all__ = [
-    "CONTEXTS", "DROPOUT_BY_EPOCHS", "MODEL_SIZES", "SHORT_RUN_TOKENS", "SIZES_BY_TOKENS", "adapt_language_model",
-]  # fmt: skip
+    "CONTEXTS",
+    "DROPOUT_BY_EPOCHS",
+    "MODEL_SIZES",
+    "SHORT_RUN_TOKENS",
+    "SIZES_BY_TOKENS",
+    "adapt_language_model",
+]
 
 CONTEXTS = (32, 64, 128, 256)
 """The context of a run is the shortest of these that holds 99 % of the documents, at most the recipe's."""

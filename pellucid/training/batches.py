@@ -60,8 +60,6 @@ def plan_epoch(
         target_lengths: tokens of each pair's target, end token included.
         batch_tokens: limit on the number of pairs times the longest sentence among them; a pair longer than that is a
             batch of its own.
-        seed: of the run.
-        epoch: from 0.
     """
     random = generator(seed, "order", epoch)
     shuffled = random.permutation(len(source_lengths))

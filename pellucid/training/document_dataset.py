@@ -79,10 +79,8 @@ class DocumentDataset:
 
     Args:
         folder: holds `documents`, an id store.
-        tokenizer: that the ids come from.
         context: length of a window, tokens.
         cross_documents: whether tokens may attend to earlier documents in their window.
-        seed: of the run.
     """
 
     folder: Path

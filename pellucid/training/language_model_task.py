@@ -31,14 +31,7 @@ _PROMPT = 32  # tokens that prompt a sample, for texts without a prompt
 
 
 class LanguageModelTask:
-    """Predict each token from those before it in its document; of a document with a prompt, only the completion.
-
-    Args:
-        config: precision, validation, samples.
-        sampling: how samples are generated.
-        model: on its device.
-        prepared: the documents.
-    """
+    """Predict each token from those before it in its document; of a document with a prompt, only the completion."""
 
     def __init__(
         self, config: LanguageModelTrainingConfig, sampling: SamplingConfig, model: DecoderOnly, prepared: PreparedText

@@ -63,8 +63,7 @@ def train(run: Run) -> Iterator[Step]:
         torch.manual_seed(derive_seed(config.seed, "dropout", step))  # a resumed run draws the same dropout masks
         losses = accumulate_gradients(run, plan[run.state.position], schedule_progress)
         norm = float(nn.utils.clip_grad_norm_(model.parameters(), config.clip_norm or math.inf, foreach=True))
-        if not (math.isfinite(losses.nll) and math.isfinite(norm)):
-            raise _not_finite(f"loss {losses.nll}, gradient norm {norm}", step)
+        _check_finite(losses.nll, norm, step)
         rate = learning_rate(config, step, schedule_progress)
         set_learning_rate(run.optimizer, rate)
         run.optimizer.step()
@@ -134,6 +133,11 @@ def _advance(run: Run, losses: Losses, began: float) -> TrainingState:
         logged_seconds=state.logged_seconds + seconds - began,
         logged_tokens=state.logged_tokens + losses.tokens,
     )
+
+
+def _check_finite(loss: float, gradient_norm: float, step: int) -> None:
+    if not (math.isfinite(loss) and math.isfinite(gradient_norm)):
+        raise _not_finite(f"loss {loss}, gradient norm {gradient_norm}", step)
 
 
 def _not_finite(what: str, step: int) -> UserError:

@@ -27,7 +27,6 @@ def check_fits(
 
     Args:
         vocab_sizes: of source and target, for a language model twice the same; 0 while unknown.
-        averaged: whether a weight average is kept.
 
     Raises:
         UserError: with the number of parameters, the memory they need, and the free memory.

@@ -38,7 +38,6 @@ class WeightAverage:
     weights are soon forgotten.
 
     Args:
-        model: whose weights are averaged.
         decay: weight of the past in an update.
 
     Source:

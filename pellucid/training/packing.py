@@ -33,8 +33,6 @@ def split_into_chunks(starts: Integers, lengths: Integers, context: int, seed: i
         starts: first index of each document in the ids.
         lengths: its tokens, start and end included.
         context: length of a window, tokens.
-        seed: of the run.
-        epoch: from 0.
     """
     read = lengths - 1
     fits = read <= context
@@ -56,8 +54,6 @@ def pack(lengths: Integers, context: int, seed: int, epoch: int) -> list[Integer
     Args:
         lengths: of the chunks, tokens; none above `context`.
         context: length of a window, tokens.
-        seed: of the run.
-        epoch: from 0.
     """
     random = generator(seed, "packing", epoch)
     shuffled = random.permutation(len(lengths))

@@ -25,9 +25,7 @@ class PairDataset:
 
     Args:
         folder: holds the id stores `source` and `target`.
-        tokenizers: tokenizers that produced the ids.
         dropout: share of BPE merges skipped at random in every epoch (BPE-dropout).
-        seed: seed of the run.
     """
 
     folder: Path

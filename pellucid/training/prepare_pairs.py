@@ -64,13 +64,10 @@ def prepare_pairs(
     """Check the text, hold out validation pairs, train tokenizers, and write ids and lexicon to `folder`.
 
     Args:
-        sources: the user's files.
         folder: output folder; nothing is written if anything fails.
-        recipe: all settings.
         valid: files with validation pairs; by default some pairs of `sources` are held out.
         languages: codes of source and target, where known.
         tokenizers: of the model to start from; by default new ones are trained.
-        log: called with each line of progress.
 
     Raises:
         UserError: if the text has errors that the doctor rejects, or too little of it is left.

@@ -53,12 +53,9 @@ def prepare_text(
     """Check the text, hold out documents, train a tokenizer, and write ids to `folder`.
 
     Args:
-        sources: the user's files.
         folder: written whole, or not at all if anything fails.
-        recipe: all settings.
         valid: files with validation text; by default some documents of `sources` are held out.
         tokenizer: of the model to start from; by default a new one is trained.
-        log: called with each line of progress.
 
     Raises:
         UserError: if the text has errors that the doctor rejects, or nothing of it is left.

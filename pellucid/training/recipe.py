@@ -163,9 +163,7 @@ def reject_changed_settings(
 
     Args:
         given: values by `section.field`.
-        chosen: the recipe with them.
         fixed: values that are fixed, by section and field.
-        hint: how to resolve the conflict.
 
     Raises:
         UsageError: for the first that differs; ignoring it would let the user believe that it applies.

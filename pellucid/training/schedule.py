@@ -26,7 +26,6 @@ def learning_rate(config: TrainingConfig, step: int, progress: float) -> float:
     """Compute the learning rate of a step.
 
     Args:
-        config: peak rate, warm-up and schedule.
         step: number of the step, from 1.
         progress: share of the run that has passed since its first step.
 

@@ -77,6 +77,5 @@ class Task(Protocol[AnyBatch]):
         """Compute the other metrics with the current weights.
 
         Args:
-            loss: the validation loss.
             validations: number of validations so far in this run; it selects the sample.
         """

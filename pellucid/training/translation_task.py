@@ -32,9 +32,6 @@ class TranslationTask:
     """Predict each target token from the source and the target tokens before it.
 
     Args:
-        config: label smoothing, guided alignment, precision.
-        model: the model, on its device.
-        prepared: the pairs.
         folder: the model folder, with its settings for translation.
     """
 

@@ -27,11 +27,10 @@ def generate_marked_text(
         distance: how far before the end the marked letter is; random by default.
     """
     letters = torch.randint(8, (batch, length), generator=random)
-    position = (
-        torch.randint(length, (batch, 1), generator=random)
-        if distance is None
-        else torch.full((batch, 1), length - distance)
-    )
+    if distance is None:
+        position = torch.randint(length, (batch, 1), generator=random)
+    else:
+        position = torch.full((batch, 1), length - distance)
     marked = torch.zeros_like(letters).scatter_(1, position, 8)
     ids = torch.cat((1 + letters + marked, torch.full((batch, 1), 17)), 1)
     answers = torch.full_like(ids, -1)

@@ -71,12 +71,11 @@ def measure(setup: Setup, unmasked: bool = True) -> Evidence:
             found.setdefault(f"{name}, generation", []).append(generated)
             if seed == setup.seed:
                 records += [{"step": n, "loss": loss, "model": name} for n, loss in enumerate(curve) if n % 5 == 0]
+    generation = found["without the mask, generation"], found["with the mask, generation"]
     numbers = {
         "training_loss_without_mask": mean_over_seeds(found["without the mask, training"]),
         "training_loss_with_mask": mean_over_seeds(found["with the mask, training"]),
-        "generation_loss_without_mask_over_with": paired_difference(
-            found["without the mask, generation"], found["with the mask, generation"]
-        ),
+        "generation_loss_without_mask_over_with": paired_difference(*generation),
     }
     return Evidence(numbers, records, Figure("line", "step", "loss", "model"))
 

@@ -26,14 +26,8 @@ def measure(
     """Decompose a shear and the square matrices of a model, multiply the factors, and count reflections."""
     matrices = {"shear": numpy.array([[1.0, 1.0], [0.0, 1.0]])}
     for number, block in enumerate(small_decoder(setup.seed, n_layers=6).double().blocks()):
-        attention = block.self_attention
-        for name, part in (
-            ("W_Q", attention.query),
-            ("W_K", attention.key),
-            ("W_V", attention.value),
-            ("W_O", attention.output),
-        ):
-            matrices[f"{name} {number}"] = part.weight.detach().numpy().T
+        for name, part in {"W_Q": "query", "W_K": "key", "W_V": "value", "W_O": "output"}.items():
+            matrices[f"{name} {number}"] = getattr(block.self_attention, part).weight.detach().numpy().T
     records, error, deviation, reflections = [], 0.0, 0.0, 0
     for name, matrix in matrices.items():
         left, singular_values, right = decompose(matrix)
@@ -43,14 +37,9 @@ def measure(
         # One of the two orthogonal matrices can always be made a rotation; the determinant decides about the other.
         reflection = bool(numpy.linalg.det(matrix) < 0)
         reflections += reflection
-        records.append(
-            {
-                "matrix": name,
-                "largest": float(singular_values[0]),
-                "smallest": float(singular_values[-1]),
-                "kind": "with a reflection" if reflection else "rotations only",
-            }
-        )
+        largest, smallest = float(singular_values[0]), float(singular_values[-1])
+        kind = "with a reflection" if reflection else "rotations only"
+        records.append({"matrix": name, "largest": largest, "smallest": smallest, "kind": kind})
     numbers = exact_values(
         error_of_product=error,
         distance_from_orthogonal=deviation,

@@ -28,10 +28,8 @@ def measure(setup: Setup, positions: str = "none") -> Evidence:
     Args:
         positions: scheme of the model that should know no positions.
     """
-    ids, order = (
-        random_ids(setup.seed, 4, _LENGTH),
-        torch.randperm(_LENGTH, generator=torch_generator(setup.seed, "P7")),
-    )
+    ids = random_ids(setup.seed, 4, _LENGTH)
+    order = torch.randperm(_LENGTH, generator=torch_generator(setup.seed, "P7"))
     if torch.equal(order, torch.arange(_LENGTH)):
         order = order.flip(0)
     blind, coded = small_decoder(setup.seed, positions=positions), small_decoder(setup.seed, positions="sinusoidal")
@@ -43,9 +41,7 @@ def measure(setup: Setup, positions: str = "none") -> Evidence:
     there, back = torch.tensor([[1, 9, 2]]), torch.tensor([[2, 9, 1]])
     with torch.no_grad():
         pooled = [blind.states(text, may_attend=no_mask(3)).mean(1) for text in (there, back)]
-    accuracies = {
-        kind: train_to_name_the_chaser(setup.seed, setup.steps, kind)[1] for kind in (positions, "sinusoidal")
-    }
+    trained = {kind: train_to_name_the_chaser(setup.seed, setup.steps, kind) for kind in (positions, "sinusoidal")}
     records = [{"model": name, "difference": value} for name, value in shifts.items()]
     return Evidence(
         exact_values(
@@ -53,8 +49,8 @@ def measure(setup: Setup, positions: str = "none") -> Evidence:
             difference_of_pooled_outputs=float((pooled[0] - pooled[1]).norm() / pooled[0].norm()),
             difference_under_a_causal_mask=shifts["no encoding, causal mask"],
             difference_with_encodings=shifts["encoding, no mask"],
-            accuracy_without_encodings=accuracies[positions],
-            accuracy_with_encodings=accuracies["sinusoidal"],
+            accuracy_without_encodings=trained[positions][1],
+            accuracy_with_encodings=trained["sinusoidal"][1],
         ),
         records,
         Figure("bar", "model", "difference"),

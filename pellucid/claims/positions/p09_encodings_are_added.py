@@ -1,5 +1,7 @@
 """P9: positional encodings are simply added to the embeddings."""
 
+from typing import Any
+
 import torch
 
 from pellucid.claims.activations import Activations
@@ -13,13 +15,10 @@ __all__ = ["CLAIM", "measure"]
 
 def measure(setup: Setup, models: dict[str, EncoderDecoder] | None = None) -> Evidence:
     """Compare the first block's input with embedding + encoding, and measure the encoding's share of it."""
+    choices: dict[str, Any] = {"d_model": 256, "d_ff": 64, "positions": "sinusoidal", "cross_positions": "none"}
     models = models or {
-        "scaled by √d": small_translator(
-            setup.seed, d_model=256, d_ff=64, positions="sinusoidal", cross_positions="none"
-        ),
-        "not scaled": small_translator(
-            setup.seed, d_model=256, d_ff=64, positions="sinusoidal", cross_positions="none", scale_embeddings=False
-        ),
+        "scaled by √d": small_translator(setup.seed, **choices),
+        "not scaled": small_translator(setup.seed, **choices, scale_embeddings=False),
     }
     records, off, shares = [], 0.0, {}
     for name, model in models.items():

@@ -45,11 +45,8 @@ def measure(setup: Setup, with_residual: Callable[[nn.Module], nn.Module] = lamb
         for (kind, depth), values in norms.items()
     ]
     logs = {
-        kind: [
-            torch.tensor(deep / shallow).log10().item()
-            for shallow, deep in zip(norms[kind, 2], norms[kind, 64], strict=True)
-        ]
-        for kind in kinds
+        kind: [torch.tensor(deep / shallow).log10().item() for shallow, deep in zip(*ends, strict=True)]
+        for kind, ends in {kind: (norms[kind, 2], norms[kind, 64]) for kind in kinds}.items()
     }
     changes = {kind: [abs(value) for value in values] for kind, values in logs.items()}
     numbers = {

@@ -1,5 +1,7 @@
 """R4: the factor is at least 1, so the gradient never vanishes."""
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
@@ -41,14 +43,13 @@ def _cancelling_factor() -> float:
 def measure(setup: Setup, factors: dict[str, Tensor] | None = None) -> Evidence:
     """Compute the singular values of I + J_F of real blocks, and of a block that cancels its input."""
     matrices = factors if factors is not None else block_jacobians(setup.seed)
-    records = [
+    records: list[dict[str, Any]] = [
         {"block": name, "direction": n + 1, "factor": float(value)}
         for name, matrix in matrices.items()
         for n, value in enumerate(torch.linalg.svdvals(matrix))
     ]
-    values = [float(value) for matrix in matrices.values() for value in torch.linalg.svdvals(matrix)]
-    random = torch_generator(setup.seed, "R4")
-    vectors = torch.randn(500, _D, generator=random)
+    values = [record["factor"] for record in records]
+    vectors = torch.randn(500, _D, generator=torch_generator(setup.seed, "R4"))
     lengths = [float(((vectors @ matrix).norm(dim=1) / vectors.norm(dim=1)).mean()) for matrix in matrices.values()]
     numbers = exact_values(
         least_factor=min(values),

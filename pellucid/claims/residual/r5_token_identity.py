@@ -1,6 +1,7 @@
 """R5: through the residual stream a word keeps its identity."""
 
 from math import log10
+from operator import truediv
 
 import torch
 import torch.nn.functional as F
@@ -52,11 +53,9 @@ def measure(setup: Setup) -> Evidence:
     """Recover tokens from their states in a trained encoder; measure collapse in deep untrained networks."""
     last, collapsed, kept, records = [], [], [], []
     for seed in setup.every_seed():
-        trained = demo_translator(setup.steps, seed).translator
-        sentences = [
-            trained.source_tokenizer.encode(pair.source) for pair in demo_translator(setup.steps, seed).data.test[:50]
-        ]
-        shares = _found_again(trained.model, sentences)
+        translator, data, _ = demo_translator(setup.steps, seed)
+        sentences = [translator.source_tokenizer.encode(pair.source) for pair in data.test[:50]]
+        shares = _found_again(translator.model, sentences)
         last.append(shares[-1])
         records += [{"layer": n + 1, "seed": str(seed), "recovered": share} for n, share in enumerate(shares)]
         ids = random_ids(seed, 1, 12)
@@ -66,9 +65,7 @@ def measure(setup: Setup) -> Evidence:
         collapsed.append(measure_token_difference(plain, ids))
     numbers = {
         "recovered_at_the_last_layer": share_over_seeds(last),
-        "powers_of_ten_more_left_with_residual": mean_over_seeds(
-            log10(a / b) for a, b in zip(kept, collapsed, strict=True)
-        ),
+        "powers_of_ten_more_left_with_residual": mean_over_seeds(map(log10, map(truediv, kept, collapsed))),
         "difference_of_tokens_left_with_residual": mean_over_seeds(kept),
         "difference_of_tokens_left_without_residual": mean_over_seeds(collapsed),
     }

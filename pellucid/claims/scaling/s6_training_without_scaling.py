@@ -38,20 +38,16 @@ class _Variant(NamedTuple):
 
 
 def _accuracies(setup: Setup) -> dict[_Variant, list[float]]:
-    found = {}
+    found: dict[_Variant, list[float]] = {}
     for way, (optimizer, rates) in _WAYS.items():
         for variant in (_Variant(way, width, rate, kind) for width in _WIDTHS for rate in rates for kind in _KINDS):
-            models = (
-                train_on_task(
+            found[variant] = []
+            for seed in setup.every_seed():
+                model, _ = train_on_task(
                     associative_recall, seed, setup.steps, change=_KINDS[variant.kind], learning_rate=variant.rate,
                     optimizer=optimizer, positions="none", d_model=variant.width, d_ff=2 * variant.width, n_heads=1,
-                )[0]
-                for seed in setup.every_seed()
-            )  # fmt: skip
-            found[variant] = [
-                accuracy(model, associative_recall, seed, texts=500)
-                for model, seed in zip(models, setup.every_seed(), strict=True)
-            ]
+                )  # fmt: skip
+                found[variant].append(accuracy(model, associative_recall, seed, texts=500))
     return found
 
 
@@ -69,10 +65,8 @@ def measure(setup: Setup) -> Evidence:
             kind: max(_WAYS[way][1], key=lambda rate: sum(found[_Variant(way, width, rate, kind)])) for kind in _KINDS
         }
         other = rates["scaled" if kept else "not scaled"]
-        best, without = (
-            found[_Variant(way, width, rates["scaled"], "scaled")],
-            found[_Variant(way, width, other, "not scaled")],
-        )
+        best = found[_Variant(way, width, rates["scaled"], "scaled")]
+        without = found[_Variant(way, width, other, "not scaled")]
         return [a - b for a, b in zip(best, without, strict=True)]
 
     narrow, wide = (lost("SGD", width, kept=True) for width in _WIDTHS)

@@ -65,18 +65,14 @@ def measure(setup: Setup, shuffled: bool = False) -> Evidence:
     for seed in setup.every_seed():
         trained, fresh = demo_translator(setup.steps, seed), demo_translator(0, seed)
         valid, test = trained.data.valid[:50], trained.data.test[: setup.size]
-        true = [set(pair.alignment) for pair in test]
+        true_of_valid, true = ([set(pair.alignment) for pair in pairs] for pairs in (valid, test))
         if shuffled:
             true = true[1:] + true[:1]
         found = {}
         for when, translator in (("trained", trained.translator), ("at first", fresh.translator)):
             of_valid = [word_weights(translator, pair) for pair in valid]
-            by_head = [
-                alignment_error_rate(
-                    [_links(weights[head]) for weights in of_valid], [set(pair.alignment) for pair in valid]
-                )
-                for head in range(len(of_valid[0]))
-            ]
+            links_by_head = zip(*([_links(head) for head in weights] for weights in of_valid), strict=True)
+            by_head = [alignment_error_rate(list(links), true_of_valid) for links in links_by_head]
             best = by_head.index(min(by_head))
             found[when] = alignment_error_rate([_links(word_weights(translator, pair)[best]) for pair in test], true)
         found["diagonal"] = alignment_error_rate([diagonal(pair) for pair in test], true)

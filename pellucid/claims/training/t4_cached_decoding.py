@@ -22,17 +22,10 @@ Split = tuple[int, ...]
 
 def options() -> Iterator[dict[str, Any]]:
     """Yield every combination of position scheme, norm, norm placement, activation and number of key heads."""
-    norms = (("layernorm", "pre"), ("rmsnorm", "pre"), ("layernorm", "post"))
-    for positions, (norm, placement), activation, kv in product(
-        get_args(PositionScheme), norms, ("relu", "swiglu"), (4, 2)
-    ):
-        yield {
-            "positions": positions,
-            "norm": norm,
-            "norm_placement": placement,
-            "activation": activation,
-            "n_kv_heads": kv,
-        }
+    norms = ("layernorm", "pre"), ("rmsnorm", "pre"), ("layernorm", "post")
+    names = ("positions", "norm", "norm_placement", "activation", "n_kv_heads")
+    for positions, norm, activation, kv_heads in product(get_args(PositionScheme), norms, ("relu", "swiglu"), (4, 2)):
+        yield dict(zip(names, (positions, *norm, activation, kv_heads), strict=True))
 
 
 def read_in_pieces(model: DecoderOnly, ids: Tensor, split: Split) -> Tensor:

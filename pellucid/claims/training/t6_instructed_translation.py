@@ -45,19 +45,16 @@ def score_with_language_model(instructed: InstructedModel, instruction: str) -> 
 
 def score_with_translator(trained: TrainedTranslator) -> Score:
     """Score translations with the encoder–decoder."""
-    source, target, model = (
-        trained.translator.source_tokenizer,
-        trained.translator.target_tokenizer,
-        trained.translator.model,
-    )
+    source, target = trained.translator.source_tokenizer, trained.translator.target_tokenizer
 
     def score(pair: DemoPair, targets: list[str]) -> list[float]:
         ids = pad_rows([[target.start_id, *target.encode(text), target.end_id] for text in targets], target.pad_id)
         text = torch.tensor([[*source.encode(pair.source), source.end_id]]).expand(len(targets), -1)
         with torch.no_grad():
             losses = F.cross_entropy(
-                model(text, ids[:, :-1]).transpose(1, 2), ids[:, 1:], ignore_index=target.pad_id, reduction="none"
-            )
+                trained.translator.model(text, ids[:, :-1]).transpose(1, 2), ids[:, 1:],
+                ignore_index=target.pad_id, reduction="none",
+            )  # fmt: skip
         return (losses.sum(1) / (ids[:, 1:] != target.pad_id).sum(1)).tolist()
 
     return score
@@ -81,25 +78,16 @@ def measure(setup: Setup, instruction: str = "zh→en: {}\n") -> Evidence:
     found: dict[str, list[float]] = {"language model, instructed": [], "encoder–decoder": []}
     inside, sizes, records = [], [], []
     for seed in setup.every_seed():
-        instructed, trained = (
-            demo_language_model(setup.steps, seed),
-            demo_translator(int(setup.steps * _OF_ONE_TASK), seed),
-        )
+        instructed = demo_language_model(setup.steps, seed)
+        trained = demo_translator(int(setup.steps * _OF_ONE_TASK), seed)
         pairs = instructed.data.test[: setup.size]
-        found["language model, instructed"].append(
-            measure_preference(pairs, score_with_language_model(instructed, instruction))
-        )
-        found["encoder–decoder"].append(measure_preference(pairs, score_with_translator(trained)))
-        inside.append(
-            score_retrieval(
-                _states(instructed.model, [p.source for p in pairs]),
-                _states(instructed.model, [p.target for p in pairs]),
-            )
-        )
-        counts = [
-            sum(weight.numel() for weight in model.parameters())
-            for model in (instructed.model.model, trained.translator.model)
-        ]
+        scores = score_with_language_model(instructed, instruction), score_with_translator(trained)
+        for values, score in zip(found.values(), scores, strict=True):
+            values.append(measure_preference(pairs, score))
+        texts = [pair.source for pair in pairs], [pair.target for pair in pairs]
+        inside.append(score_retrieval(*(_states(instructed.model, side) for side in texts)))
+        models = instructed.model.model, trained.translator.model
+        counts = [sum(weight.numel() for weight in model.parameters()) for model in models]
         sizes.append(counts[0] / counts[1])
         records += [{"model": way, "seed": str(seed), "right": values[-1]} for way, values in found.items()]
     one, other = found.values()

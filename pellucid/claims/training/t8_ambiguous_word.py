@@ -34,12 +34,9 @@ def generate_sentences(random: torch.Generator, count: int, sense: str | None = 
     rows = torch.tensor([[*(_ID.get(word, 0) for word in _TEXT), 0]]).repeat(count, 1)
     money = torch.rand(count, generator=random) < 0.5 if sense is None else torch.full((count,), sense == "money")
     other = money if related else torch.rand(count, generator=random) < 0.5
-    rows[:, 4] = torch.randint(4, (count,), generator=random) + torch.where(
-        money, _OWNERS["money"][0], _OWNERS["shore"][0]
-    )
-    rows[:, 6] = torch.randint(4, (count,), generator=random) + torch.where(
-        other, _QUALITIES["money"][0], _QUALITIES["shore"][0]
-    )
+    for place, ids, is_money in ((4, _OWNERS, money), (6, _QUALITIES, other)):
+        first = torch.where(is_money, ids["money"][0], ids["shore"][0])
+        rows[:, place] = torch.randint(4, (count,), generator=random) + first
     return rows
 
 

@@ -30,7 +30,6 @@ def _movement_of_unused(seed: int) -> float:
     model = small_decoder(seed, tie_embeddings=False)
     optimizer = adamw(model, TrainingConfig(learning_rate=1e-2, weight_decay=0.01))
     halves = torch.arange(1, 9)[None], torch.arange(9, 17)[None]
-    before = model.embedding.weight.detach().clone()
     for ids in halves:
         before = model.embedding.weight.detach().clone()
         optimizer.zero_grad()
