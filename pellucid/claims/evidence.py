@@ -108,19 +108,14 @@ def mean_over_seeds(values: Iterable[float]) -> Estimate:
     Source:
         Student 1908.
     """
+    from scipy.special import stdtrit
+
     drawn = [float(value) for value in values]
     n, mean = len(drawn), math.fsum(drawn) / len(drawn)
     if n < 2:
         return Estimate(mean, -math.inf, math.inf, n)
-    reach = _student_quantile(n - 1) * statistics.stdev(drawn, mean) / math.sqrt(n)
+    reach = float(stdtrit(n - 1, 0.975)) * statistics.stdev(drawn, mean) / math.sqrt(n)
     return Estimate(mean, mean - reach, mean + reach, n)
-
-
-def _student_quantile(degrees_of_freedom: int) -> float:
-    """Look up the 97.5 % quantile of Student's t."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(degrees_of_freedom, 0.975))
 
 
 def share_over_seeds(values: Iterable[float]) -> Estimate:

@@ -25,7 +25,7 @@ from pellucid.storage.files import write_error, write_text
 
 __all__ = [
     "create_report_folder", "format_estimate", "markdown", "page", "terminal_lines", "verdict_text",
-    "write_figure", "write_pages", "write_report",
+    "write_figure", "write_pages",
 ]  # fmt: skip
 
 _MOST_ROWS = 200  # of a table on the page; the JSON has all
@@ -45,18 +45,6 @@ def create_report_folder(folder: Path) -> None:
     for path in (folder, figures):
         if not os.access(path, os.W_OK):
             raise write_error(path, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
-
-
-def write_report(folder: Path, outcomes: Sequence[Outcome], language: Language) -> None:
-    """Write report.html, report.md with its figures, and claims.json into a folder, each atomically.
-
-    Raises:
-        UserError: if the folder cannot be created or written to.
-    """
-    create_report_folder(folder)
-    for one in outcomes:
-        write_figure(folder, one, language)
-    write_pages(folder, outcomes, language)
 
 
 def write_figure(folder: Path, one: Outcome, language: Language) -> None:

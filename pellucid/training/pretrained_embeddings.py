@@ -8,7 +8,6 @@ All rows are scaled by one number, so that their mean square length is 1, like t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,7 +26,7 @@ from pellucid.word_vectors.keyed_vectors import KeyedVectors
 from pellucid.word_vectors.segmenters import piece_to_word
 
 __all__ = [
-    "Coverage", "EmbeddingMatrix", "freeze_matched_rows", "init_embeddings", "load_vectors", "match_pieces",
+    "EmbeddingMatrix", "freeze_matched_rows", "init_embeddings", "load_vectors", "match_pieces",
     "translator_embeddings",
 ]  # fmt: skip
 
@@ -50,30 +49,6 @@ class EmbeddingMatrix(NamedTuple):
     weight: nn.Parameter
     tokenizer: Tokenizer
     counts: NDArray[Any]
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """How much of a vocabulary the vectors cover.
-
-    Attributes:
-        side: source, target, both or text.
-        pieces: in the tokenizer, without special ones.
-        matched: pieces that have a vector.
-        tokens: share of the training text's tokens that the matched pieces cover.
-    """
-
-    side: str
-    pieces: int
-    matched: int
-    tokens: float
-
-    def as_line(self) -> str:
-        """Format as a line of progress."""
-        return (
-            f"Embeddings ({self.side}): {self.matched:,} of {self.pieces:,} pieces initialised from word vectors, "
-            f"{self.tokens:.0%} of the text's tokens"
-        )
 
 
 def load_vectors(path: str | Path, d_model: int) -> KeyedVectors:
@@ -129,7 +104,10 @@ def init_embeddings(embeddings: Sequence[EmbeddingMatrix], vectors: KeyedVectors
             weight[torch.from_numpy(ids)] = matched / scale.clamp(min=1e-12)
         recorded[name] = ids.tolist()
         share = float(occurrences[ids].sum() / max(1, occurrences[SPECIAL_IDS:].sum()))
-        log(Coverage(side, tokenizer.vocab_size - SPECIAL_IDS, len(ids), share).as_line())
+        log(
+            f"Embeddings ({side}): {len(ids):,} of {tokenizer.vocab_size - SPECIAL_IDS:,} pieces initialised from word "
+            f"vectors, {share:.0%} of the text's tokens"
+        )
     write_json(folder / _FILE, recorded)
 
 

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from pellucid.claims import find_claims, run_claims
-from pellucid.claims.report import write_report
+from tests.claims.whole_report import write_report
 from tests.inspection.in_a_browser import drawn
 
 # Narrow the page as a telephone does, and write beside each figure how far it sticks out.

@@ -14,8 +14,9 @@ import pytest
 from pellucid.claims import find_claims, run_claims
 from pellucid.claims.evidence import Evidence, Figure, exact_values
 from pellucid.claims.lab import judge_outcome
-from pellucid.claims.report import create_report_folder, write_report
+from pellucid.claims.report import create_report_folder
 from pellucid.errors import UsageError, UserError
+from tests.claims.whole_report import write_report
 from tests.conftest import Run
 
 WORDS = [["king", "queen", "man", "woman", "paris", "france", "rome", "italy", "a", "the", "is", "of"]] * 200

@@ -8,9 +8,10 @@ import pytest
 
 from pellucid.claims import all_claims, find_claims, run_claims
 from pellucid.claims.charts import specification, svg
-from pellucid.claims.report import markdown, page, write_report
+from pellucid.claims.report import markdown, page
 from pellucid.claims.stored import read_outcomes
 from pellucid.claims.texts import LANGUAGES
+from tests.claims.whole_report import write_report
 from tests.conftest import ROOT, Run
 
 SECTIONS = re.compile(r'\[words\] "(capital-|currency|city-|family|gram\d)')  # of questions-words.txt
