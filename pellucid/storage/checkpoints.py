@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pellucid.errors import UserError
-from pellucid.storage.files import atomic_folder
+from pellucid.storage.files import atomic_folder, remove_temporary_files
 from pellucid.storage.model_folder import read_json, write_json
 from pellucid.storage.tensors import read_tensors, write_tensors
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Checkpoint", "checkpoint_step", "latest_checkpoint", "list_checkpoints", "prune_checkpoints",
-    "read_checkpoint", "remove_checkpoints", "write_checkpoint",
+    "read_checkpoint", "remove_checkpoints", "remove_incomplete_checkpoints", "write_checkpoint",
 ]  # fmt: skip
 
 _NAME = re.compile(r"step-(\d{8,})")
@@ -113,6 +113,11 @@ def remove_checkpoints(model_folder: str | Path) -> None:
     """Remove all checkpoints, as before another run replaces this one."""
     for folder in _folders(Path(model_folder)):
         _remove(folder)
+
+
+def remove_incomplete_checkpoints(model_folder: str | Path) -> list[str]:
+    """Remove incomplete checkpoints left by a killed run, and return their names."""
+    return remove_temporary_files(Path(model_folder) / "checkpoints")
 
 
 def _remove(folder: Path) -> None:

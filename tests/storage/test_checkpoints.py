@@ -16,9 +16,9 @@ from pellucid.storage.checkpoints import (
     list_checkpoints,
     prune_checkpoints,
     read_checkpoint,
+    remove_incomplete_checkpoints,
     write_checkpoint,
 )
-from pellucid.storage.files import remove_temporary_files
 
 
 def made(step: int, size: int = 3) -> Checkpoint:
@@ -128,5 +128,5 @@ def test_one_killed_in_the_middle_is_ignored_and_cleared(tmp_path: Path) -> None
     assert ended.returncode == -signal.SIGKILL
     latest = latest_checkpoint(tmp_path)
     assert latest is not None and read_checkpoint(latest).step == 1
-    assert len(remove_temporary_files(tmp_path / "checkpoints")) == 1
+    assert len(remove_incomplete_checkpoints(tmp_path)) == 1
     assert [entry.name for entry in (tmp_path / "checkpoints").iterdir()] == ["step-00000001"]
