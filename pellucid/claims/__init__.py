@@ -12,9 +12,22 @@ if TYPE_CHECKING:
     from pellucid.claims.rules import Criterion, Rule, Verdict
 
 __all__ = [
-    "Claim", "Criterion", "Effort", "Estimate", "Evidence", "Figure", "MissingData", "Outcome", "Rule", "Setup",
-    "Verdict", "all_claims", "find_claims", "run_claim", "run_claims",
-]  # fmt: skip
+    "Claim",
+    "Criterion",
+    "Effort",
+    "Estimate",
+    "Evidence",
+    "Figure",
+    "MissingData",
+    "Outcome",
+    "Rule",
+    "Setup",
+    "Verdict",
+    "all_claims",
+    "find_claims",
+    "run_claim",
+    "run_claims",
+]
 
 __getattr__, __dir__ = lazy_names(
     __name__,

@@ -7,9 +7,17 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 __all__ = [
-    "Estimate", "Evidence", "Figure", "MissingData", "Record", "exact_values", "finite", "mean_over_seeds",
-    "paired_difference", "share_over_seeds",
-]  # fmt: skip
+    "Estimate",
+    "Evidence",
+    "Figure",
+    "MissingData",
+    "Record",
+    "exact_values",
+    "finite",
+    "mean_over_seeds",
+    "paired_difference",
+    "share_over_seeds",
+]
 
 Record = Mapping[str, Any]
 

@@ -24,9 +24,15 @@ from pellucid.inspection.views.pages import chart_scripts
 from pellucid.storage.files import write_error, write_text
 
 __all__ = [
-    "create_report_folder", "format_estimate", "markdown", "page", "terminal_lines", "verdict_text",
-    "write_figure", "write_pages",
-]  # fmt: skip
+    "create_report_folder",
+    "format_estimate",
+    "markdown",
+    "page",
+    "terminal_lines",
+    "verdict_text",
+    "write_figure",
+    "write_pages",
+]
 
 _MOST_ROWS = 200  # of a table on the page; the JSON has all
 

@@ -21,9 +21,20 @@ from pellucid.training.config import TrainingConfig
 from pellucid.training.optimizer import adamw
 
 __all__ = [
-    "Optimizer", "ToyBatch", "ToyTask", "accuracy", "associative_recall", "build_adamw", "fit", "logits_of",
-    "loss_on", "successors", "train_on_task", "train_to_name_the_chaser", "two_at_once",
-]  # fmt: skip
+    "Optimizer",
+    "ToyBatch",
+    "ToyTask",
+    "accuracy",
+    "associative_recall",
+    "build_adamw",
+    "fit",
+    "logits_of",
+    "loss_on",
+    "successors",
+    "train_on_task",
+    "train_to_name_the_chaser",
+    "two_at_once",
+]
 
 
 class ToyBatch(NamedTuple):

@@ -14,9 +14,19 @@ from pellucid.demo.noun_phrases import NounPhrase
 from pellucid.demo.words import SentenceRng, Word, Words, tag
 
 __all__ = [
-    "MARKS", "MOODS", "Clause", "Predicate", "TimePhrase", "be_form", "choose_time", "do_form", "make_statement",
-    "make_wh_question", "make_yes_no_question", "time_phrase",
-]  # fmt: skip
+    "MARKS",
+    "MOODS",
+    "Clause",
+    "Predicate",
+    "TimePhrase",
+    "be_form",
+    "choose_time",
+    "do_form",
+    "make_statement",
+    "make_wh_question",
+    "make_yes_no_question",
+    "time_phrase",
+]
 
 MARKS = {"affirmative": ".", "negative": ".", "question": "?"}  # the punctuation mark of each mood
 MOODS = ((6.0, "affirmative"), (2.0, "negative"), (2.0, "question"))  # the moods of a sentence and their weights

@@ -15,9 +15,15 @@ from pellucid.randomness import generator
 from pellucid.storage.files import write_text
 
 __all__ = [
-    "TASKS", "Instruction", "InstructionScore", "head_word", "instructions", "score_instructions",
-    "training_records", "write_instructions",
-]  # fmt: skip
+    "TASKS",
+    "Instruction",
+    "InstructionScore",
+    "head_word",
+    "instructions",
+    "score_instructions",
+    "training_records",
+    "write_instructions",
+]
 
 TASKS = ("zh→en", "en→zh", "head")
 

@@ -24,9 +24,20 @@ from pellucid.demo.words import SentenceRng, Words, find_links, spell_chinese, s
 from pellucid.randomness import generator
 
 __all__ = [
-    "TEST_PAIRS", "TRAIN_PAIRS", "VALID_PAIRS", "DemoData", "DemoPair", "all_combinations", "cooccurrences",
-    "fixed_phrases", "generate", "has_unseen_combination", "held_out_combinations", "spans", "split",
-]  # fmt: skip
+    "TEST_PAIRS",
+    "TRAIN_PAIRS",
+    "VALID_PAIRS",
+    "DemoData",
+    "DemoPair",
+    "all_combinations",
+    "cooccurrences",
+    "fixed_phrases",
+    "generate",
+    "has_unseen_combination",
+    "held_out_combinations",
+    "spans",
+    "split",
+]
 
 TRAIN_PAIRS = 20_000
 VALID_PAIRS = 200

@@ -4,9 +4,26 @@ from functools import cache
 from typing import NamedTuple
 
 __all__ = [
-    "ADJECTIVES", "COLOURS", "KIN", "MONEY", "NAMES", "NOUNS", "NUMBERS", "ORDINALS", "PLACES", "SPOTS", "SURNAMES",
-    "TIMES", "TITLES", "Adjective", "Noun", "Place", "Spot", "Time", "nouns_of",
-]  # fmt: skip
+    "ADJECTIVES",
+    "COLOURS",
+    "KIN",
+    "MONEY",
+    "NAMES",
+    "NOUNS",
+    "NUMBERS",
+    "ORDINALS",
+    "PLACES",
+    "SPOTS",
+    "SURNAMES",
+    "TIMES",
+    "TITLES",
+    "Adjective",
+    "Noun",
+    "Place",
+    "Spot",
+    "Time",
+    "nouns_of",
+]
 
 
 class Noun(NamedTuple):

@@ -7,10 +7,24 @@ from pellucid.demo.lexicon import ADJECTIVES, KIN, NAMES, NOUNS, NUMBERS, SURNAM
 from pellucid.demo.words import SentenceRng, Words, tag
 
 __all__ = [
-    "PRONOUNS", "NounPhrase", "any_noun", "attach_relative_clause", "bare_noun", "counted_noun",
-    "demonstrative_noun", "indefinite_noun", "kin", "name", "non_first_person", "owner", "person",
-    "possessed_noun", "pronoun", "third_person", "titled_name",
-]  # fmt: skip
+    "PRONOUNS",
+    "NounPhrase",
+    "any_noun",
+    "attach_relative_clause",
+    "bare_noun",
+    "counted_noun",
+    "demonstrative_noun",
+    "indefinite_noun",
+    "kin",
+    "name",
+    "non_first_person",
+    "owner",
+    "person",
+    "possessed_noun",
+    "pronoun",
+    "third_person",
+    "titled_name",
+]
 
 
 class NounPhrase(NamedTuple):

@@ -20,9 +20,17 @@ from pellucid.demo.verbs import ACTIVITIES, PEOPLE_VERBS, VERBS, Activity, Verb
 from pellucid.demo.words import SentenceRng, Words, tag
 
 __all__ = [
-    "activity", "activity_predicate", "at", "go", "live", "make_call", "someone_else", "transitive",
-    "verb_with_object", "verb_with_person",
-]  # fmt: skip
+    "activity",
+    "activity_predicate",
+    "at",
+    "go",
+    "live",
+    "make_call",
+    "someone_else",
+    "transitive",
+    "verb_with_object",
+    "verb_with_person",
+]
 
 _PLACES = {place.zh: place for place in PLACES}
 _VEHICLES: tuple[tuple[str, str], ...] = (("火车", "train"), ("公交车", "bus"), ("飞机", "plane"), ("出租车", "taxi"))

@@ -25,9 +25,16 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 __all__ = [
-    "Checkpoint", "checkpoint_step", "latest_checkpoint", "list_checkpoints", "prune_checkpoints",
-    "read_checkpoint", "remove_checkpoints", "remove_incomplete_checkpoints", "write_checkpoint",
-]  # fmt: skip
+    "Checkpoint",
+    "checkpoint_step",
+    "latest_checkpoint",
+    "list_checkpoints",
+    "prune_checkpoints",
+    "read_checkpoint",
+    "remove_checkpoints",
+    "remove_incomplete_checkpoints",
+    "write_checkpoint",
+]
 
 _NAME = re.compile(r"step-(\d{8,})")
 _TENSORS = ("model.safetensors", "optimizer.safetensors")

@@ -17,9 +17,16 @@ from typing import BinaryIO
 from pellucid.errors import UserError
 
 __all__ = [
-    "CHECK_PERMISSIONS", "DiskFullError", "atomic_file", "atomic_folder", "atomic_path", "remove_temporary_files",
-    "write_bytes", "write_error", "write_text",
-]  # fmt: skip
+    "CHECK_PERMISSIONS",
+    "DiskFullError",
+    "atomic_file",
+    "atomic_folder",
+    "atomic_path",
+    "remove_temporary_files",
+    "write_bytes",
+    "write_error",
+    "write_text",
+]
 
 CHECK_PERMISSIONS = "Check the permissions of the file and its folder."
 _TEMPORARY = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.(?P<ending>new|old)")

@@ -20,9 +20,17 @@ from pellucid.errors import UsageError, UserError, did_you_mean
 from pellucid.storage.files import remove_temporary_files, write_text
 
 __all__ = [
-    "FORMAT", "MODEL_KINDS", "check_output", "contains_model", "prepare_output", "read_config", "read_json",
-    "reject_nan", "write_config", "write_json",
-]  # fmt: skip
+    "FORMAT",
+    "MODEL_KINDS",
+    "check_output",
+    "contains_model",
+    "prepare_output",
+    "read_config",
+    "read_json",
+    "reject_nan",
+    "write_config",
+    "write_json",
+]
 
 FORMAT = 2
 """Version of the folder's layout; folders of other versions are rejected."""

@@ -26,9 +26,13 @@ from pellucid.word_vectors.keyed_vectors import KeyedVectors
 from pellucid.word_vectors.segmenters import piece_to_word
 
 __all__ = [
-    "EmbeddingMatrix", "freeze_matched_rows", "init_embeddings", "load_vectors", "match_pieces",
+    "EmbeddingMatrix",
+    "freeze_matched_rows",
+    "init_embeddings",
+    "load_vectors",
+    "match_pieces",
     "translator_embeddings",
-]  # fmt: skip
+]
 
 _FILE = "embeddings.json"
 

@@ -27,9 +27,15 @@ from pellucid.training.config import (
 from pellucid.training.settings import RecipeSetting, describe_settings
 
 __all__ = [
-    "LanguageModelRecipe", "Recipe", "TranslatorRecipe", "load_recipe", "read_recipe_file",
-    "reject_changed_settings", "settings_in_file", "settings_of",
-]  # fmt: skip
+    "LanguageModelRecipe",
+    "Recipe",
+    "TranslatorRecipe",
+    "load_recipe",
+    "read_recipe_file",
+    "reject_changed_settings",
+    "settings_in_file",
+    "settings_of",
+]
 
 
 class Recipe(BaseModel):

@@ -31,9 +31,16 @@ from pellucid.training.run import Run
 from pellucid.training.state import Step, TrainingState, Validation
 
 __all__ = [
-    "AVERAGE_PREFIX", "explain_finished_run", "explain_full_disk", "is_finished", "log_step", "restore_run",
-    "save_best_weights", "save_run", "validate",
-]  # fmt: skip
+    "AVERAGE_PREFIX",
+    "explain_finished_run",
+    "explain_full_disk",
+    "is_finished",
+    "log_step",
+    "restore_run",
+    "save_best_weights",
+    "save_run",
+    "validate",
+]
 
 AVERAGE_PREFIX = "averaged."
 """Prefix of the names of averaged weights in a checkpoint."""
