@@ -32,7 +32,7 @@ CLAIM = claim(
     measure,
     at_most("best_accuracy_of_one_head", 0.9, fails_at=0.95),
     at_least("advantage_of_two_heads", 0.1, fails_at=0.02),
-    # Five seeds from 2,001 on and 1,500 steps found no single head that solved it, though such heads had been seen
-    # before: too short for a search (docs/decisions/0014-the-claims-lab.md). It is longer now, on fresh seeds.
+    # With five seeds from 2,001 on and 1,500 steps no single head solved the task, although single heads had solved it
+    # before: the search was too short (docs/decisions/0014-the-claims-lab.md). It is now longer and uses fresh seeds.
     effort=Effort(Setup(seeds=3, steps=200), Setup(seeds=8, steps=3_000, skip=1_000)),
 )

@@ -1,4 +1,4 @@
-"""H5: too few heads limit, too many starve."""
+"""H5: too few heads limit a model; too many make each head too narrow."""
 
 from pellucid.claims.claim import Effort, Setup, at_least, claim
 from pellucid.claims.evidence import Evidence, Figure, paired_difference, share_over_seeds
