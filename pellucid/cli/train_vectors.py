@@ -34,8 +34,8 @@ def vectors(
 
     The same text, settings and seed give bit-identical vectors. The tokens need not be words: shopping baskets, one per
     line, give vectors of items. Ctrl-C stops and saves the vectors as they are. When training into a folder, a
-    checkpoint is written every five minutes and after Ctrl-C; --resume continues from it to the same vectors as an
-    uninterrupted training.
+    checkpoint is written every five minutes and after Ctrl-C; --resume continues from it and gives the same vectors as
+    an uninterrupted run.
 
     Args:
         text: Text files, optionally compressed as .gz, .xz or .zst.

@@ -123,7 +123,7 @@ def translate(
 
 
 def _input(files: tuple[str, ...], text: str | None) -> str | None:
-    """Choose the file to translate. All arguments arrive here, even `-`, which otherwise counts as an option."""
+    """Choose the file to translate; `files` has all further arguments, since `-` alone would be parsed as an option."""
     for name in files:
         if name.startswith("-") and name != "-":
             hint = f"`pellucid translate --help` lists the flags; write ./{name} for a file of that name."
@@ -159,7 +159,7 @@ def _translate_text(
 
 
 class _Warnings:
-    """Prints warnings with their line, the first ones one by one, the others as a count."""
+    """Prints the first warnings one by one, with their line numbers, and the total number at the end."""
 
     def __init__(self) -> None:
         self.lines = 0
@@ -174,7 +174,7 @@ class _Warnings:
 
     def sum_up(self) -> None:
         if self.count > _MAX_SHOWN:
-            console.warn(f"{self.count:,} warnings about {pluralize(self.lines, 'line')}; --json has all of them")
+            console.warn(f"{self.count:,} warnings for {pluralize(self.lines, 'line')} in total; --json lists all")
 
 
 def _one_line(text: str) -> str:

@@ -85,7 +85,7 @@ class DataConfig(CheckOptions):
     unusable: ClassVar[Collection[str]] = UNUSABLE | {"blank", "unpaired"}
 
     max_characters: int = Field(
-        2000, gt=0, description="maximum length of a side, characters; about 500 tokens of English, 1,300 of Chinese"
+        2000, gt=0, description="maximum characters of a side; about 500 tokens of English, 1,300 of Chinese"
     )
     min_characters: int = Field(2, ge=1, description="report sides of fewer characters as too short")
     max_ratio: float = Field(

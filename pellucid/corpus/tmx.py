@@ -64,7 +64,9 @@ def tmx_languages(file: str, wanted: LanguagePair) -> LanguagePair:
     except _BrokenXml:
         if wanted.source and wanted.target:
             return wanted
-        raise UserError("not a readable TMX file", where=file, hint="Export the memory again as TMX 1.4.") from None
+        raise UserError(
+            "not a readable TMX file", where=file, hint="Export the translation memory again as TMX 1.4."
+        ) from None
     return choose_languages(file, _all_codes(file), wanted)
 
 
@@ -154,13 +156,14 @@ def _units(file: str, collector: "_Collector") -> Iterator[_Unit]:
         raise UserError(
             f"the file declares an unknown encoding: {error}",
             where=file,
-            hint="Export the memory again as UTF-8, or correct the encoding in the first line.",
+            hint="Export the translation memory again as UTF-8, or correct the encoding in the first line.",
         ) from error
     except DefusedXmlException as error:
         raise UserError(
             "the file declares entities and is rejected",
             where=file,
-            hint="Export the memory again without them: TMX needs none, and such files can be made to fill the memory.",
+            hint="Export the translation memory again without entities: TMX needs none, and they can be used to "
+            "exhaust RAM.",
         ) from error
 
 

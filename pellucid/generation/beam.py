@@ -48,7 +48,7 @@ class BeamStep(NamedTuple):
     """The candidates of one step and the choice among them, for observers of the search.
 
     Attributes:
-        log_probs: log-probability of each open hypothesis before the step; −inf for none, [batch hypotheses].
+        log_probs: log-probability of each open hypothesis before the step, −inf if there is none, [batch hypotheses].
         continuations: log-probability of each with one of its most probable next tokens, [batch hypotheses n].
         tokens: these tokens, [batch hypotheses n].
         parents: index of the hypothesis that each new one extends, [batch hypotheses].
@@ -305,6 +305,6 @@ def _extended(
     parents: Int[Tensor, "batch hypotheses"],
     new: Shaped[Tensor, "batch hypotheses"],
 ) -> Shaped[Tensor, "batch hypotheses step+1"]:
-    """Append something new to the histories of the parents."""
+    """Append new values to the histories of the parents."""
     inherited = history.gather(1, parents[:, :, None].expand(-1, -1, history.shape[-1]))
     return torch.cat((inherited, new[:, :, None]), dim=-1)

@@ -22,7 +22,7 @@ class GenerationConfig(BaseModel):
         description="α in score = log-probability / length^α; 1: mean per token, 0: sum; larger values favour longer "
         "translations",
     )
-    min_length: int = Field(0, ge=0, description="minimum length of a translation, tokens")
+    min_length: int = Field(0, ge=0, description="minimum length of a translation, in tokens")
     max_length_ratio: float = Field(
         3.0, ge=0, description="maximum number of translation tokens per source token, before max_length_extra is added"
     )
@@ -33,13 +33,14 @@ class GenerationConfig(BaseModel):
         0, ge=0, description="never generate the same sequence of this many tokens twice; 0: no restriction"
     )
     batch_tokens: int = Field(
-        4096, ge=1, description="batch size: source tokens, padding included, times the beam size"
+        4096, ge=1, description="maximum batch size, counted as source tokens (padding included) times the beam size"
     )
     split_above: int | None = Field(
         None,
         ge=8,
         description="split lines of more source tokens at sentence ends and translate the parts separately; default: "
-        f"the 99th percentile of the lengths of training lines, but {SHORTEST_SPLIT} to {LONGEST_SPLIT}",
+        "the 99th percentile of the lengths of training lines, but at least "
+        f"{SHORTEST_SPLIT} and at most {LONGEST_SPLIT}",
     )
     protect_placeholders: bool = Field(
         True, description="keep {{name}}, {0}, %s, ###T01###, tags, URLs and e-mail addresses byte for byte"

@@ -54,7 +54,7 @@ class WhatIf:
         encoded: text and target of the unedited run; the edited run has the same target.
         read_source: encodes a text, for `edit_source`; None for a language model.
         write: generates text greedily, with or without edits.
-        edited: the same with the ids that the edited run reads.
+        edited: `encoded`, but with the ids that the edited run reads.
         descriptions: descriptions of all edits, for display.
     """
 
@@ -346,7 +346,7 @@ def _apply_both(first: Edit, second: Edit, name: str, x: Tensor) -> Tensor:
 
 
 def _lowest(scores: Tensor) -> float:
-    """Return the lowest finite score, also after conversion to float32 in the softmax."""
+    """Return the lowest score that is still finite when the softmax converts it to float32."""
     return max(torch.finfo(scores.dtype).min, torch.finfo(torch.float32).min)
 
 

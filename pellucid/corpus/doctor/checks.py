@@ -78,7 +78,7 @@ _TABLE = (
     _error(
         "tmx",
         "the XML of a TMX file is broken or incomplete; nothing after that location can be read",
-        "Export the memory again, or use the units before the broken location: --drop tmx.",
+        "Export the translation memory again, or use the units before the broken location: --drop tmx.",
         "keeps the units before the broken location",
     ),
     _error("empty", "no usable pair is left", "See the other checks for why pairs were left out.", "writes nothing"),
@@ -179,7 +179,8 @@ _TABLE = (
     ),
     _warn(
         "punctuation",
-        "only one side ends in a question or exclamation mark, or only one of two long sides ends in a mark",
+        "only one side ends in a question or exclamation mark, or only one of two long sides ends in a punctuation "
+        "mark",
         "Check whether a side is cut off; --drop punctuation leaves such pairs out.",
     ),
     _warn(
