@@ -88,7 +88,9 @@ def attend(
         Vaswani et al. 2017, eq. 1; Ainslie et al. 2023 for grouped queries.
     """
     if key.shape != value.shape or query.shape[1] % key.shape[1]:
-        raise ShapeError(f"query {list(query.shape)}, key {list(key.shape)} and value {list(value.shape)} do not fit")
+        raise ShapeError(
+            f"shapes do not match: query {list(query.shape)}, key {list(key.shape)}, value {list(value.shape)}"
+        )
     group = query.shape[1] // key.shape[1]
     if group > 1:
         key, value = key.repeat_interleave(group, dim=1), value.repeat_interleave(group, dim=1)
@@ -96,8 +98,8 @@ def attend(
         return _attend_fused(query, key, value, may_attend, bias, dropout)
     scores = query @ key.transpose(-1, -2) * query.shape[-1] ** -0.5
     scores = tap("scores", scores if bias is None else scores + bias)
-    # The lowest finite number, not −inf: its weight is exactly 0, too, and the gradient of an empty row is not NaN.
-    # Adding and multiplying is faster than masked_fill, and gives the same bits.
+    # Use the lowest finite number, not −inf: its weight is exactly 0 as well, and the gradient of a fully masked row is
+    # not NaN. Adding and multiplying is faster than masked_fill and gives the same bits.
     lowest = torch.finfo(torch.float32).min
     forbidden = torch.zeros_like(may_attend, dtype=torch.float32).masked_fill_(~may_attend, lowest)
     any_allowed = may_attend.any(-1, keepdim=True).float()
@@ -111,7 +113,7 @@ def _attend_fused(
 ) -> Tensor:
     """Compute the result of `attend` with the GPU's fused kernel.
 
-    Rows with nothing allowed attend to everything, and are then set to zero.
+    Fully masked rows first attend to everything and are then set to zero.
     """
     any_allowed = may_attend.any(-1, keepdim=True)
     allowed = may_attend | ~any_allowed

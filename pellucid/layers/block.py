@@ -75,7 +75,7 @@ class PreNorm(Residual):
     """
 
     def forward(self, x: Float[Tensor, "batch seq d_model"], sublayer: Sublayer) -> Float[Tensor, "batch seq d_model"]:
-        """Add the output of the sublayer for the normalised stream."""
+        """Add the sublayer's output, computed from the normalised stream."""
         return x + self.dropout(sublayer(cast_for_matmul(self.norm(x))))
 
 

@@ -178,7 +178,7 @@ class SequenceCache:
         self.length = min(self.length, length)
 
     def select(self, rows: Int[Tensor, " chosen"]) -> None:
-        """Keep these rows of the batch, in this order; a row may be named several times (copies)."""
+        """Keep these rows of the batch, in this order; a row that is listed several times is copied."""
         self._buffers.select(rows)
         if self.padding is not None:
             self.padding = self.padding[rows]

@@ -1,11 +1,11 @@
-"""The position schemes by name, and their constraints on a model's sizes. Loads without PyTorch, for the settings."""
+"""The position schemes by name, and their constraints on a model's sizes; settings import it without PyTorch."""
 
 from typing import Literal, TypeAlias, assert_never
 
 __all__ = ["PositionScheme", "check_position_sizes", "position_limit"]
 
 PositionScheme: TypeAlias = Literal["sinusoidal", "learned", "rope", "alibi", "none"]
-"""How self-attention learns the positions of tokens; `positions.py` has the modules."""
+"""How the positions of tokens enter a model; `positions.py` has the modules."""
 
 
 def check_position_sizes(scheme: PositionScheme, d_model: int, d_head: int) -> None:

@@ -1,4 +1,4 @@
-"""Position schemes: how a model learns the positions of tokens.
+"""Position schemes: how the positions of tokens enter a model.
 
 A scheme acts in two places. A `PositionEncoding` is added to the embeddings; `AttentionPositions` rotate queries and
 keys, or add a bias to their scores. Most schemes use one of the two. `build_position_encoding` and
@@ -129,7 +129,7 @@ class LearnedEncoding(PositionEncoding):
         """Look up the vector of each position."""
         if count > len(self.weight):
             raise UserError(
-                f"the text has {count} tokens, but the model has learned {len(self.weight)} positions only",
+                f"the text has {count} tokens, but the model has only {len(self.weight)} learned positions",
                 where="model.positions",
                 hint="Shorten the text, or train with more learned positions or another model.positions.",
             )
@@ -231,8 +231,8 @@ class Rotary(AttentionPositions):
 class AlibiBias(AttentionPositions):
     """Attention with linear biases: head h adds −slope_h · |query position − key position| to its scores.
 
-    Slopes are 2^(−8(h+1)/n_heads). Under a causal mask only keys up to the query count, which gives the usual
-    one-sided penalty; without a mask, the penalty is the same on both sides.
+    Slopes are 2^(−8(h+1)/n_heads). Under a causal mask only the keys up to the query matter, which gives the
+    usual one-sided penalty; without a mask, the penalty is the same on both sides.
 
     Source:
         Press et al. 2022 (ALiBi), §3. Differs from source: the paper's slopes for a power of two of heads are used here

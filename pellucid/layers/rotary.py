@@ -33,8 +33,8 @@ def scaled_frequencies(
     """Scale frequencies for a context longer than the model was first trained with.
 
     Let n be a pair's number of rotations within the original context. Its frequency is unchanged if n > high_frequency,
-    and divided by `factor` if n < low_frequency. In between it is interpolated: unchanged with weight
-    (n − low_frequency) / (high_frequency − low_frequency), divided with the rest.
+    and divided by `factor` if n < low_frequency. In between the two are interpolated; the weight of the unchanged
+    frequency is (n − low_frequency) / (high_frequency − low_frequency).
 
     Source:
         Llama 3 (Grattafiori et al. 2024); the formula is that of its published code.
@@ -51,7 +51,7 @@ def rotate_pairs(x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
 
 
 class _RotatePairs(torch.autograd.Function):
-    """The gradient is rotated back by the same angle (half the operations of differentiating the formula)."""
+    """Rotates pairs; the gradient is rotated back, which takes half the operations of differentiating the formula."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ Tap = Callable[[str, Tensor], Tensor]
 
 
 class TapInfo(NamedTuple):
-    """What a tap hands over.
+    """Description of the tensor that a tap receives.
 
     Attributes:
         name: as passed to the tap, such as `scores`; `N` stands for the number of a layer.

@@ -104,7 +104,7 @@ def pair_batch(
     target_in[:, 0] = start_id
     target_in[:, 1:] = target_out[:, :-1]
     ends = numpy.array([len(ids) for ids in target])
-    # After the end token both sides are padding: nothing is predicted from it.
+    # The input is padding wherever the output is: nothing is predicted from the end token.
     target_in[torch.arange(target_in.shape[1]) >= torch.from_numpy(ends)[:, None]] = pad_id
     return PairBatch(
         pad_rows(source, pad_id, device),

@@ -26,7 +26,7 @@ def check_fits(
     during a validation, a copy of the weights.
 
     Args:
-        vocab_sizes: of source and target, for a language model twice the same; 0 while unknown.
+        vocab_sizes: of source and target; a language model passes its size twice; 0 if not yet known.
 
     Raises:
         UserError: with the number of parameters, the memory they need, and the free memory.
@@ -42,7 +42,7 @@ def check_fits(
         sizes.append("max_positions" if is_decoder_only else "learned_positions")
     raise UserError(
         f"the model is too large to train here: its {parameters:,} parameters need {needed / 1e9:,.1f} GB, "
-        f"{free / 1e9:,.1f} GB are free",
+        f"but only {free / 1e9:,.1f} GB are free",
         where=", ".join(f"model.{name} {getattr(config, name):,}" for name in sizes)
         + f", vocabulary {max(vocab_sizes):,}" * any(vocab_sizes),
         hint="Reduce these sizes, for example `--model.d_model 256`, or train on a machine with more memory.",
@@ -58,7 +58,7 @@ def fit_micro_batch(
 ) -> int:
     """Choose the tokens of a forward pass: `batch_tokens` if they fit, else the largest size of `LADDER` that does.
 
-    If not even the smallest is sure to fit, it is chosen all the same.
+    If none is estimated to fit, the smallest is used.
 
     Args:
         longest: longest sequence in tokens.

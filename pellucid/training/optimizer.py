@@ -32,7 +32,7 @@ def set_learning_rate(optimizer: torch.optim.Optimizer, learning_rate: float) ->
 
 
 class WeightAverage:
-    """The exponential moving average of a model's weights, corrected for its start.
+    """The exponential moving average of a model's weights, with a smaller decay at the start.
 
     average ← d·average + (1 − d)·weights, where d = min(decay, (1 + n)/(10 + n)) after n updates, so that the initial
     weights are soon forgotten.

@@ -1,4 +1,4 @@
-"""Pack documents of any length into windows of one length: documents that fit stay whole, and little is padding."""
+"""Pack documents of any length into windows of equal length, with little padding; documents that fit stay whole."""
 
 from typing import NamedTuple
 
@@ -59,7 +59,7 @@ def pack(lengths: Integers, context: int, seed: int, epoch: int) -> list[Integer
     shuffled = random.permutation(len(lengths))
     order = shuffled[numpy.argsort(-lengths[shuffled], kind="stable")]
     windows: list[list[int]] = []
-    by_space: list[list[int]] = [[] for _ in range(context + 1)]  # windows with so many tokens of free space
+    by_space: list[list[int]] = [[] for _ in range(context + 1)]  # by_space[s]: windows with s tokens of free space
     spaces = 0  # bit s is set if a window has s tokens of free space
     for chunk, length in zip(order.tolist(), lengths[order].tolist(), strict=True):
         fitting = spaces >> length

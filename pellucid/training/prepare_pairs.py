@@ -70,7 +70,7 @@ def prepare_pairs(
         tokenizers: of the model to start from; by default new ones are trained.
 
     Raises:
-        UserError: if the text has errors that the doctor rejects, or too little of it is left.
+        UserError: if the doctor finds errors in the text, or too little of it is left.
     """
     log("Examining the text …")
     examined = examine(

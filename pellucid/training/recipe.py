@@ -180,7 +180,7 @@ def reject_changed_settings(
             continue
         old, new = fixed[section][field], getattr(getattr(chosen, section), field)
         if old != new:
-            raise UsageError(f"{name} stays {old}, got {new}", where=f"--{name}", hint=hint)
+            raise UsageError(f"{name} is fixed at {old}, got {new}", where=f"--{name}", hint=hint)
 
 
 def read_recipe_file(recipe: str | Path, kind: type[Recipe] = TranslatorRecipe) -> dict[str, dict[str, Any]]:

@@ -29,7 +29,7 @@ Log = Callable[[str], None]
 
 DEFAULT_RECIPE = "fast"
 
-# Settings of `training.*` that shaped the prepared text, or that config.json records of the guided heads.
+# Settings of `training.*` that a resumed run keeps: they shaped the prepared text, or define the guided heads.
 _FIXED = ("max_tokens", "guided_layer", "guided_heads")
 
 _START_OVER = "A resumed run keeps it: leave it out, or start over with --overwrite or in another folder."
@@ -94,7 +94,7 @@ class RunSpec(Generic[AnyRecipe]):
 def settings_with_length(
     settings: Mapping[str, object] | None, minutes: float | None, steps: int | None
 ) -> dict[str, object]:
-    """Add the length of a run to its settings; either replaces both lengths of a recipe."""
+    """Add the length of a run to its settings; giving minutes or steps replaces both of the recipe's."""
     if minutes is None and steps is None:
         return dict(settings or {})
     return {"training.minutes": minutes, "training.steps": steps, **(settings or {})}
@@ -144,7 +144,7 @@ def _new_begun_with(request: TrainingRequest, kind: type[Recipe]) -> dict[str, A
 
 
 def _begun_with(request: TrainingRequest, kind: type[Recipe]) -> dict[str, Any]:
-    """Read what the run to resume was begun with; if none has begun, describe the new one.
+    """Read the recipe and start model of the run to resume; if there is no run yet, describe the new one.
 
     Raises:
         UserError: for a recipe file that cannot be read.
@@ -155,7 +155,7 @@ def _begun_with(request: TrainingRequest, kind: type[Recipe]) -> dict[str, Any]:
         return asked
     begun: dict[str, Any] = read_config(request.out, kind.model_kind).get("begun_with", asked)
     if request.recipe is not None:
-        load_recipe(request.recipe, None, kind)  # reports a file that is no recipe as such
+        load_recipe(request.recipe, None, kind)  # reports a file that is not a recipe
         _check_recipe(begun, asked)
     start_from = request.start_from
     if start_from is not None and start_from.resolve() != Path(begun.get("from", "")).resolve():
@@ -245,7 +245,7 @@ def _reject_unknown(stored: Mapping[str, object], kind: type[Recipe], folder: Pa
     unknown = stored.keys() - settings_of(kind).keys()
     if unknown:
         raise UserError(
-            f"an earlier development version began this run: its setting {min(unknown)} no longer exists",
+            f"this run was started by an earlier development version; its setting {min(unknown)} no longer exists",
             where=str(folder / "config.json"),
             hint=f"Train again with --overwrite, or start from its weights in another folder with `--from {folder}`.",
         )

@@ -36,8 +36,8 @@ _Flags = ir.VectorType(ir.IntType(1), _WIDTH)
 class NegativeSampler(NamedTuple):
     """The noise table, and which of its words this worker may sample in this round.
 
-    A group is split into sets of as many words as there are samplers; each worker may sample another word of each set,
-    depending on the key of the round.
+    A group is split into sets of `n_samplers` words. Each worker may sample a different word of a set, chosen by the
+    key of the round.
     """
 
     entries: Any
@@ -125,7 +125,7 @@ def _draw_candidates(
         seed: candidate n has the random bits `random_bits(seed, n)`.
         table: addresses of a `Noise` table's arrays, and its number of groups.
         own: sets per group, samplers, key, worker; see `NegativeSampler`.
-        output_rows: see `OutputRows`; of its slots, their address.
+        output_rows: the fields of `OutputRows`, with the address of its slots.
         batch: address of 8 int64 to write.
     """
     entries, accept, n_entries = cgutils.unpack_tuple(builder, table)

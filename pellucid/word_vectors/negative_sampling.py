@@ -1,8 +1,8 @@
 """Skip-gram and CBOW with negative sampling over shards of the text: the hot loop of training.
 
 Each word of a shard is a centre; its window has a random size from 1 to `window` words on each side, after subsampling.
-In skip-gram each context's input row discriminates the centre's output row from those of some negatives, sampled for
-this window; in CBOW the mean of the contexts' input rows does.
+In skip-gram each context's input row learns to tell the centre's output row from those of negatives sampled for this
+window; in CBOW the mean of the contexts' input rows does.
 
 Source:
     Mikolov et al. 2013 (Distributed Representations), eq. 4; Ji et al. 2016 (pWord2Vec) for negatives shared by the

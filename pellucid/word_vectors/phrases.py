@@ -53,7 +53,7 @@ class Phrases:
     joiner: str = "_"
 
     def join(self, sentences: Iterable[Iterable[str]]) -> Iterator[list[str]]:
-        """Yield sentences with each phrase joined to one word, from left to right; overlapping pairs: the first."""
+        """Yield sentences with each phrase joined to one word; where pairs overlap, the left one is joined."""
         pairs = {(phrase.first, phrase.second) for phrase in self.found}
         for sentence in sentences:
             words: list[str] = []

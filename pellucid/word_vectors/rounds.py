@@ -1,6 +1,6 @@
 """Rounds of training, shared between threads.
 
-A round is one shard of the text per worker. In deterministic training the threads meet at a barrier between gathering,
+A round is one shard of the text per worker. In deterministic training the threads wait at a barrier between gathering,
 training and reducing (`shards.py`), and the number of workers is a setting; with `fast` there is one worker per thread,
 and if there is only one, it updates the model in place.
 """
@@ -34,7 +34,7 @@ Floats = NDArray[numpy.float64]
 DEFAULT_WORKERS = 4
 _SMALL_VOCABULARY = 2000  # below this, workers would have too few words of their own to sample
 _SMALL_TEXT = 200_000  # words; below this, use one worker: it is fast enough and equals plain SGD
-_MIN_WORDS_PER_WORKER = 16  # that it samples negatives from in a round
+_MIN_WORDS_PER_WORKER = 16  # words from which a worker samples negatives in a round
 _SHARD_WORDS, _MIN_SHARD_WORDS = 400, 100
 _IN_PLACE_SHARD_WORDS = 2000
 _GROUP = 4  # minimum group size of the noise table; larger groups make the table smaller, so it fits in the cache

@@ -27,7 +27,7 @@ def check_text(text: EncodedText, config: VectorsConfig) -> list[str]:
 
 
 def check_losses(losses: Sequence[float | None]) -> list[str]:
-    """Find likely mistakes in a training whose epochs had these losses."""
+    """Find likely mistakes in a training run, from the losses of its epochs."""
     known = [loss for loss in losses if loss is not None]
     if len(known) < len(losses):
         epochs = "no epoch" if not known else f"only {len(known)} of {len(losses)} epochs"

@@ -2,10 +2,10 @@
 
 An epoch is split into shards of a few hundred words; a *round* trains one shard per worker, in parallel. First each
 worker gathers: it subsamples the words of its shard and copies their rows to its buffers (`gather_rows`). Then it
-trains the shard (`negative_sampling.py`): it updates its own copies, and those negatives' rows that only it may sample
-in this round (`noise.py`). So no worker sees the updates of another in the meantime. At the end of the round the copies
-are reduced, in the order of the shards (`reduce_rows`). Threads share these three steps, and the result does not depend
-on their number: same seed, same bits.
+trains the shard (`negative_sampling.py`): it updates its own copies, and the rows of those negatives that only it may
+sample in this round (`noise.py`). So no worker sees another's updates during the round. At the end of the round the
+copies are reduced, in the order of the shards (`reduce_rows`). Threads share these three steps, and the result does
+not depend on their number: same seed, same bits.
 
 With `local_copies` off the rows of the model are updated in place, which is a little faster. With one shard at a time,
 this is plain stochastic gradient descent.
@@ -179,7 +179,7 @@ def allocate_buffers(n_workers: int, longest: int, vocab_size: int, config: Vect
 
 
 def split_into_shards(ends: NDArray[numpy.int64], shard_words: int) -> NDArray[numpy.int64]:
-    """Compute the borders of shards: at the first sentence end after every `shard_words` words, at most twice as many.
+    """Compute the borders of shards: the first sentence end after every `shard_words` words, but at most twice as many.
 
     Only longer sentences are split, and windows still reach the words beyond the split.
     """

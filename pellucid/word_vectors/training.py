@@ -91,8 +91,8 @@ class VectorsTraining:
     Args:
         text: see `encode_text`.
         threads: number of threads; all cores by default. More threads than `workers` do not help.
-        start: vectors to continue training from. Words that both have keep their rows, words that only the text has are
-            added after them, and words that only the vectors have stay unchanged.
+        start: vectors to continue training from. Their words keep their rows, and those that are not in the text stay
+            unchanged; new words of the text are added after them.
 
     Attributes:
         matched: number of the text's words that continue from `start`.
@@ -135,7 +135,7 @@ class VectorsTraining:
         self._consistent = True  # False while a round is running
 
     def compile(self) -> None:
-        """Compile the kernels, or load them from the cache: some twenty seconds on the first run on a machine."""
+        """Compile the kernels, or load them from the cache; the first run on a machine takes about twenty seconds."""
         self._runner.run(self._at.epoch, 0, 0, self._learning_rates)
 
     @property
@@ -328,7 +328,7 @@ class VectorsTraining:
     def _joined(
         self, inputs: NDArray[numpy.float32], outputs: NDArray[numpy.float32] | None
     ) -> tuple[list[str], NDArray[numpy.float32], NDArray[numpy.float32] | None, NDArray[numpy.int64] | None]:
-        """Join the existing vectors, in their rows, with the new words after them."""
+        """Append the new words to the existing vectors, which keep their rows."""
         assert self.start is not None
         old = self.start
         found = [old.vocabulary.find(word) for word in self.text.words]

@@ -218,7 +218,7 @@ class TrainingRun:
             )
 
     def _check_resumable(self) -> None:
-        """Check that there is a training to resume, or none yet.
+        """Check that there is a run to resume, or that none has started yet.
 
         Raises:
             UsageError: if the format has no checkpoints.

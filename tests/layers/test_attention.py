@@ -184,7 +184,7 @@ def test_extreme_scores_neither_overflow_nor_lose_the_row() -> None:
 )
 def test_shapes_that_do_not_fit_are_refused(key: tuple[int, ...], value: tuple[int, ...]) -> None:
     attend_unchecked = getattr(attend, "__wrapped__", attend)  # below the tests' own check of shapes
-    with pytest.raises(ShapeError, match="do not fit"):
+    with pytest.raises(ShapeError, match="do not match"):
         attend_unchecked(drawn(1, 4, 5, 8), drawn(*key), drawn(*value), torch.ones(1, 1, 5, 5, dtype=torch.bool))
 
 

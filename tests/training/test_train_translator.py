@@ -190,7 +190,7 @@ def test_early_stopping_after_patience(pairs_file: PairsFile, tmp_path: Path) ->
     ],
 )
 def test_a_model_of_absurd_size_is_refused_before_the_text_is_read(tmp_path: Path, setting: dict[str, object]) -> None:
-    with pytest.raises(UserError, match=r"its [\d,]+ parameters need [\d,.]+ GB, [\d,.]+ GB are free"):
+    with pytest.raises(UserError, match=r"its [\d,]+ parameters need [\d,.]+ GB, but only [\d,.]+ GB are free"):
         train_translator([tmp_path / "none.tsv"], tmp_path / "model", steps=1, settings={**SMALL, **setting})
     assert not (tmp_path / "model").exists()
 
