@@ -24,13 +24,6 @@ settings.load_profile("pellucid")
 ROOT = Path(__file__).parent.parent
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave property tests out of the coverage: tracing their examples would double the time of all tests."""
-    for item in items:
-        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
-            item.add_marker("no_cover")
-
-
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 

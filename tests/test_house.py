@@ -36,6 +36,13 @@ def relative(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
+def test_modules_with_compiled_functions_are_left_out_of_the_coverage() -> None:
+    compiled = [
+        module for module in MODULES if re.search(r"kernels\.compilation|@kernel|numba", module.read_text("utf-8"))
+    ]
+    assert PYPROJECT["tool"]["slipcover"]["omit"] == [relative(module) for module in compiled]
+
+
 @pytest.mark.parametrize("program", ["import pellucid", "from pellucid.cli.app import main; main(['--help'])"])
 def test_neither_torch_nor_numba_is_loaded_before_it_is_needed(program: str) -> None:
     heavy = "{'torch', 'numba', 'tokenizers', 'transformers', 'numpy'}"

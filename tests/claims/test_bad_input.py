@@ -40,8 +40,8 @@ def test_a_seed_out_of_range_is_rejected_before_anything_runs(seed: int) -> None
 
 def test_seeds_up_to_the_last_run(tmp_path: Path) -> None:
     for seed in (0, 2**62):
-        (outcome,) = run_claims(find_claims(["M6"]), seed=seed)
-        assert outcome.verdict == "holds-if"
+        (outcome,) = run_claims(find_claims(["M1"]), seed=seed)
+        assert outcome.verdict == "holds"
 
 
 @pytest.mark.parametrize("name", ["nowhere", "a file"])
