@@ -114,7 +114,7 @@ def test_tables_are_not_saved_with_the_weights() -> None:
 def test_learned_encodings_end_where_the_table_ends() -> None:
     encoding = LearnedEncoding(8, learned_positions=10)
     assert torch.equal(encoding(torch.arange(10), 10), encoding.weight)
-    with pytest.raises(UserError, match=r"11 tokens.*10 positions") as caught:
+    with pytest.raises(UserError, match=r"11 tokens.*10 learned positions") as caught:
         encoding(torch.arange(11), 11)
     assert caught.value.where == ("model.positions",)
 
