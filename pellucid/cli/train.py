@@ -45,6 +45,7 @@ def translator(
         target_lang: Target language code, such as en.
     """
     run.check_length()
+    _silence_followers()
     if not sources and not run.resume:
         raise no_pairs_error("train translator")
     from pellucid.training.train_translator import train_translator
@@ -80,6 +81,7 @@ def lm(
             is learnt; optionally compressed (.gz, .xz, .zst).
     """
     run.check_length()
+    _silence_followers()
     if not text and not run.resume:
         raise UsageError("no text given", where="pellucid train lm", hint="Name a text file, or a .jsonl file.")
     from pellucid.training.train_lm import train_lm
@@ -91,7 +93,15 @@ def lm(
     return code
 
 
-def show_training(steps: Iterator["Step"], explain_interrupt: Callable[[bool], str]) -> int:
+def _silence_followers() -> None:
+    """Leave speaking to rank 0 where `torchrun` starts this command several times."""
+    from pellucid.distributed import launched_rank
+
+    if launched_rank():
+        console.set_quiet(True)
+
+
+def show_training(steps: Iterator["Step"], explain_interrupt: Callable[[bool], str], goal: float | None = None) -> int:
     """Run a training to its end, or until Ctrl-C, and show its progress.
 
     Before the first step Ctrl-C stops at once; after it, at the end of the step, with a checkpoint. A second Ctrl-C
@@ -101,16 +111,20 @@ def show_training(steps: Iterator["Step"], explain_interrupt: Callable[[bool], s
         steps: generator of the run.
         explain_interrupt: tells what an interrupted run has left and how to continue; called with whether a step was
             made.
+        goal: share of exact validation translations at which the run ends; None for a run that ends by its length.
 
     Returns:
         The exit code, 0 or 130.
     """
-    interrupt = Interrupt("Stopping after this step, with a checkpoint")
+    interrupt, exact = Interrupt("Stopping after this step, with a checkpoint"), 0.0
     with interrupt.handled(), console.progress("Training", 100, "%") as bar:
         try:
             for step in steps:
                 interrupt.deferred = True
-                bar.update(round(100 * step.progress, 1), _describe_step(step))
+                if step.validation is not None:
+                    exact = step.validation.exact or 0.0
+                done = step.progress if goal is None else min(exact / goal, 1.0)
+                bar.update(round(100 * done, 1), _describe_step(step, None if goal is None else exact))
                 if step.validation is not None:
                     _show_validation(step, step.validation)
                 if interrupt.requested:
@@ -141,17 +155,18 @@ def _explain_interrupt(run: RunFlags, began: bool) -> str:
     return "Nothing is kept; to start over, run the same command with --resume."
 
 
-def _describe_step(step: "Step") -> str:
+def _describe_step(step: "Step", exact: float | None) -> str:
     left = step.seconds * (1 / step.progress - 1) if step.progress else 0
     duration = f"{left:.0f} s" if left < 100 else f"{left / 60:.0f} min"
     return (
         f"step {step.step:,}, loss {step.loss:.2f}, {step.tokens_per_second:,.0f} tokens/s, "
-        f"{step.padding:.0%} padding, {duration} left"
+        f"{step.padding:.0%} padding, " + (f"{duration} left" if exact is None else f"{exact:.0%} exact")
     )
 
 
 def _show_validation(step: "Step", found: "Validation") -> None:
     scores = "" if found.bleu is None else f", BLEU {found.bleu:.1f}, chrF {found.chrf:.1f}"
+    scores += "" if found.exact is None else f", {found.exact:.0%} exact"
     scores += "" if found.bits_per_byte is None else f", {found.bits_per_byte:.3f} bits per byte"
     best = ", best so far" if found.is_best else ""
     console.log(f"{step.progress:4.0%}  step {step.step:,}: validation loss {found.loss:.3f}{scores}{best}")

@@ -1,5 +1,6 @@
 """Context, sizes, dropout and batches of a language model by its text and by how much its run will see."""
 
+from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -41,20 +42,23 @@ DROPOUT_BY_EPOCHS: tuple[tuple[float, float], ...] = ((3.0, 0.0), (6.0, 0.1), (f
 
 
 def adapt_language_model(
-    recipe: LanguageModelRecipe, decided: AbstractSet[str], tokens: float, lengths: NDArray[numpy.integer[Any]]
+    recipe: LanguageModelRecipe,
+    decided: AbstractSet[str],
+    expect: Callable[[LanguageModelRecipe], float],
+    lengths: NDArray[numpy.integer[Any]],
 ) -> tuple[LanguageModelRecipe, str]:
     """Choose the settings that are still open.
 
     Args:
         recipe: what applies so far.
         decided: settings by `section.field` that are not open.
-        tokens: tokens that the run will see.
+        expect: estimates the tokens that a run with a recipe will see here; larger sizes are slower.
         lengths: of the documents, tokens.
 
     Returns:
         The recipe with the choices, and a line about them; empty if there are none.
     """
-    epochs = tokens / max(int(lengths.sum()), 1)
+    tokens = expect(recipe)
     short = tokens < SHORT_RUN_TOKENS
     model: dict[str, object] = {}
     training: dict[str, object] = {}
@@ -63,6 +67,8 @@ def adapt_language_model(
         model["max_positions"] = _choose_context(lengths, min(longest, SHORT_RUN_CONTEXT) if short else longest)
     if not decided & MODEL_SIZES and recipe.model.embeddings is None:
         model |= next(sizes for limit, sizes in SIZES_BY_TOKENS if tokens < limit)
+        tokens = expect(recipe.model_copy(update={"model": recipe.model.model_copy(update=model)}))
+    epochs = tokens / max(int(lengths.sum()), 1)
     if "model.dropout" not in decided:
         model["dropout"] = next(dropout for limit, dropout in DROPOUT_BY_EPOCHS if epochs < limit)
     if short and recipe.training.steps is None:

@@ -3,6 +3,7 @@
 Settings that the user has set stay as they are.
 """
 
+from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
@@ -34,27 +35,32 @@ REGULARISATION_BY_EPOCHS: tuple[tuple[float, float, float], ...] = (
 
 
 def adapt_translator(
-    recipe: TranslatorRecipe, decided: AbstractSet[str], tokens: float, tokens_per_epoch: int
+    recipe: TranslatorRecipe,
+    decided: AbstractSet[str],
+    expect: Callable[[TranslatorRecipe], float],
+    tokens_per_epoch: int,
 ) -> tuple[TranslatorRecipe, str]:
     """Choose the settings that are still open.
 
     Args:
         recipe: the recipe before adaptation.
         decided: settings by `section.field` that must not change.
-        tokens: expected number of target tokens of the run.
+        expect: estimates the target tokens that a run with a recipe will process here; larger sizes are slower.
         tokens_per_epoch: target tokens of the text.
 
     Returns:
         The recipe with the choices, and a line about them; empty if there are none.
     """
+    tokens = expect(recipe)
     sizes = next(sizes for limit, sizes in SIZES_BY_TOKENS if tokens < limit)
+    model: dict[str, object] = {}
+    if not decided & {"model.d_model", "model.n_heads", "model.d_ff", "model.n_kv_heads"}:
+        model |= sizes.model
+        tokens = expect(recipe.model_copy(update={"model": recipe.model.model_copy(update=model)}))
     epochs = tokens / max(tokens_per_epoch, 1)
     dropout, smoothing = next(
         (dropout, smoothing) for limit, dropout, smoothing in REGULARISATION_BY_EPOCHS if epochs < limit
     )
-    model: dict[str, object] = {}
-    if not decided & {"model.d_model", "model.n_heads", "model.d_ff", "model.n_kv_heads"}:
-        model |= sizes.model
     if "model.dropout" not in decided:
         model["dropout"] = dropout
     if recipe.training.minutes is None:  # with fixed steps, the batch size sets the tokens

@@ -14,14 +14,16 @@ class TrainingConfig(BaseModel):
 
     seed: int = Field(1, ge=0, lt=2**63, description="random seed of the whole run")
     steps: int | None = Field(
-        None, gt=0, description="length of the run in optimizer steps; such a run resumes bit for bit"
+        None, gt=0, description="length of the run in optimizer steps; a run limited by steps resumes bit for bit"
     )
     minutes: float | None = Field(None, gt=0, description="length of the run in minutes, data preparation included")
     clock: Literal["wall", "cpu"] = Field(
         "wall", description="how minutes are measured: wall-clock time, or CPU time of the process divided by threads"
     )
 
-    adapt: bool = Field(False, description="choose the settings left open by the expected number of training tokens")
+    adapt: bool = Field(
+        False, description="choose settings that are not given, based on the expected number of training tokens"
+    )
 
     batch_tokens: int = Field(
         640, gt=0, description="tokens per optimizer step, padding included, summed over gradient accumulation"
@@ -49,13 +51,19 @@ class TrainingConfig(BaseModel):
     average_every: int = Field(5, gt=0, description="steps between two updates of the weight average")
 
     precision: Literal["auto", "float32", "bfloat16"] = Field(
-        "auto", description="dtype of matrix products; auto: bfloat16 where the device supports it natively"
+        "auto", description="dtype of matrix products; auto: the faster on this machine, measured before the first step"
+    )
+    processes: int | None = Field(
+        None,
+        gt=0,
+        description="processes on this machine, each with a copy of the model and a share of every batch; by default "
+        "one for each core where that is faster than threads, measured before the first step",
     )
     compile: bool = Field(False, description="compile the model with torch.compile (slower on CPU in our measurements)")
 
     log_steps: int = Field(50, gt=0, description="steps between two lines of metrics.jsonl")
     validations: int = Field(
-        10, ge=0, description="validations per run; runs timed in minutes have at most one every 2 minutes"
+        10, ge=0, description="validations per run; in runs timed in minutes they take at most a tenth of the time"
     )
     patience: int | None = Field(
         None, gt=0, description="stop early after this many validations without improvement; none: never"
@@ -94,6 +102,12 @@ class TranslatorTrainingConfig(TrainingConfig):
     guided_until: float = Field(1.0, gt=0, le=1, description="share of the run after which guidance has ended")
     guided_layer: int = Field(0, ge=0, description="decoder layer whose cross-attention is guided, from 0")
     guided_heads: int = Field(2, gt=0, description="number of heads guided in that layer, from the first")
+    stop_at_exact: float | None = Field(
+        None,
+        gt=0,
+        le=1,
+        description="stop once this share of the validation translations is the same as the reference; none: never",
+    )
     validation_sentences: int = Field(
         200, ge=0, description="validation sentences translated for BLEU and chrF at each validation; 0: none"
     )

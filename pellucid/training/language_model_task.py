@@ -41,7 +41,7 @@ class LanguageModelTask:
         self.model = model
         self.prepared = prepared
         self.device = model.embedding.weight.device
-        self.dtype = training_dtype(config.precision, self.device)
+        self.dtype = training_dtype(config.precision)
         self._windows: tuple[int, Windows] | None = None
         self._states: Callable[[TextBatch], Tensor] = (
             torch.compile(self._states_of, dynamic=True) if config.compile else self._states_of

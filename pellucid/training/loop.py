@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from pellucid.distributed import Group, LostRankError
 from pellucid.errors import UserError
 from pellucid.randomness import derive_seed
 from pellucid.training.optimizer import set_learning_rate
@@ -18,9 +20,31 @@ from pellucid.training.run_folder import log_step, save_run, validate
 from pellucid.training.schedule import learning_rate
 from pellucid.training.state import Step, TrainingState, Validation
 
-__all__ = ["train"]
+__all__ = ["follow", "train"]
 
 CHECKPOINT_SECONDS = 600.0
+
+
+class Update(NamedTuple):
+    """What every process of a group must know of the next step.
+
+    Attributes:
+        step: its number, from 1; 0 if there is none any more.
+        epoch, position: of its batch.
+        learning_rate: of the update.
+        schedule_progress: share of the schedule that has passed.
+    """
+
+    step: int
+    epoch: int = 0
+    position: int = 0
+    learning_rate: float = 0.0
+    schedule_progress: float = 0.0
+
+    def announced(self, group: Group) -> "Update":
+        """Send rank 0's to every rank; return it."""
+        step, epoch, position, *rest = group.announce(self)
+        return Update(int(step), int(epoch), int(position), *rest)
 
 
 class Losses(NamedTuple):
@@ -42,12 +66,14 @@ class Losses(NamedTuple):
 def train(run: Run) -> Iterator[Step]:
     """Train until the run's steps or minutes are over, yielding a record of every step.
 
-    Closing the generator between two steps writes a checkpoint.
+    Closing the generator between two steps writes a checkpoint. In a group of processes rank 0 runs it; the others
+    `follow`.
 
     Raises:
-        UserError: if the loss or a gradient is not finite; weights and checkpoints stay as they were before the step.
+        UserError: if the loss or a gradient is not finite, or another process of the group ends; weights and
+            checkpoints stay as they were before the step.
     """
-    config, model = run.config, run.model
+    config = run.config
     last_checkpoint = run.clock.seconds()
     plan = run.task.plan(config.batch_tokens, run.state.epoch)
     if run.state.position >= len(plan):  # resumed with larger batches
@@ -59,15 +85,10 @@ def train(run: Run) -> Iterator[Step]:
     while progress < 1.0 and not run.stopped_early():
         began = run.clock.seconds()
         step, epoch = run.state.step + 1, run.state.epoch
-        model.train()
-        torch.manual_seed(derive_seed(config.seed, "dropout", step))  # a resumed run draws the same dropout masks
-        losses = accumulate_gradients(run, plan[run.state.position], schedule_progress)
-        norm = float(nn.utils.clip_grad_norm_(model.parameters(), config.clip_norm or math.inf, foreach=True))
-        _check_finite(losses.nll, norm, step)
         rate = learning_rate(config, step, schedule_progress)
-        set_learning_rate(run.optimizer, rate)
-        run.optimizer.step()
-        run.optimizer.zero_grad()
+        with _lost_rank_explained(run):
+            update = Update(step, epoch, run.state.position, rate, schedule_progress).announced(run.group)
+            losses, norm = make_update(run, plan[update.position], update)
         if run.average is not None and step % config.average_every == 0:
             run.average.update()
         run.state = _advance(run, losses, began)
@@ -106,18 +127,79 @@ def train(run: Run) -> Iterator[Step]:
             raise
 
 
-def accumulate_gradients(run: Run, items: NDArray[numpy.int64], schedule_progress: float) -> Losses:
-    """Add up the gradient of a step's mean loss per target token, over as many forward passes as memory requires."""
-    batches = run.task.batches(items, run.state.epoch, run.micro_batch_tokens)
-    tokens = max(1, sum(batch.target_tokens for batch in batches))  # windows inside a long prompt have no targets
+def follow(run: Run) -> None:
+    """Compute this rank's share of every step that rank 0 announces, until it announces the end.
+
+    Raises:
+        LostRankError: if another process of the group ends.
+    """
+    epoch, plan = -1, []
+    while (update := Update(0).announced(run.group)).step:
+        if update.epoch != epoch:
+            epoch, plan = update.epoch, run.task.plan(run.config.batch_tokens, update.epoch)
+        make_update(run, plan[update.position], update)
+
+
+def make_update(run: Run, items: NDArray[numpy.int64], update: Update) -> tuple[Losses, float]:
+    """Compute the gradient of a batch and update the weights, on every rank alike.
+
+    Returns:
+        The losses of the batch, and the norm of the gradient before clipping.
+    """
+    config, model, rank = run.config, run.model, run.group.rank
+    model.train()
+    # A resumed run draws the same dropout masks; each rank draws its own.
+    torch.manual_seed(derive_seed(config.seed, "dropout", update.step, *([rank] if rank else [])))
+    losses = accumulate_gradients(run, items, update)
+    norm = float(nn.utils.clip_grad_norm_(model.parameters(), config.clip_norm or math.inf, foreach=True))
+    _check_finite(losses.nll, norm, update.step)
+    set_learning_rate(run.optimizer, update.learning_rate)
+    run.optimizer.step()
+    run.optimizer.zero_grad()
+    return losses, norm
+
+
+def accumulate_gradients(run: Run, items: NDArray[numpy.int64], update: Update) -> Losses:
+    """Add up the gradient of a step's mean loss per target token, over all ranks and as many passes as memory requires.
+
+    The mean is over the tokens of the whole batch, so that the number of ranks changes nothing but rounding.
+    """
+    own = run.group.share(items)
+    batches = run.task.batches(own, update.epoch, run.micro_batch_tokens) if len(own) else []
+    (targets,) = run.group.sum(sum(batch.target_tokens for batch in batches))
+    tokens = max(1, int(targets))  # windows inside a long prompt have no targets
     nll_sum = guided_sum = 0.0
     for batch in batches:
-        found = run.task.loss(batch, schedule_progress)
+        found = run.task.loss(batch, update.schedule_progress)
         (found.loss / tokens).backward()
         nll_sum += found.nll
         guided_sum += found.guided
-    padding = 1 - sum(batch.tokens for batch in batches) / sum(batch.padded_size for batch in batches)
-    return Losses(nll_sum / tokens, guided_sum / tokens, tokens, padding)
+    run.group.sum_gradients(run.model.parameters())
+    used, padded = sum(batch.tokens for batch in batches), sum(batch.padded_size for batch in batches)
+    nll_sum, guided_sum, used, padded = run.group.sum(nll_sum, guided_sum, used, padded)
+    return Losses(nll_sum / tokens, guided_sum / tokens, tokens, 1 - used / padded)
+
+
+@contextmanager
+def _lost_rank_explained(run: Run) -> Iterator[None]:
+    """Write a checkpoint if another process of the group ends: the step is lost, the weights before it are not.
+
+    Raises:
+        UserError: if one has ended.
+    """
+    try:
+        yield
+    except LostRankError as error:
+        run.optimizer.zero_grad()
+        if run.state.step:
+            _write_checkpoint(run)
+        raise UserError(
+            f"one of the {run.group.size} processes of this training has ended",
+            where=f"step {run.state.step + 1}",
+            hint=f"The checkpoint of step {run.state.step:,} is kept: the same command with --resume continues from it."
+            if run.state.step
+            else "Nothing is lost before the first step: run the same command again.",
+        ) from error
 
 
 def _advance(run: Run, losses: Losses, began: float) -> TrainingState:
@@ -150,7 +232,7 @@ def _not_finite(what: str, step: int) -> UserError:
 
 
 def _check_weights(run: Run) -> None:
-    """Reject non-finite weights before they are validated or saved; the next step would notice only afterwards."""
+    """Reject non-finite weights before they are validated or saved; otherwise only the next step would notice."""
     for name, weight in run.model.named_parameters():
         if not bool(torch.isfinite(weight).all()):
             raise _not_finite(f"{name} after the update", run.state.step)
@@ -163,8 +245,9 @@ def _write_checkpoint(run: Run) -> None:
 
 def _validate_if_due(run: Run) -> Validation | None:
     due = run.validations_due()
-    if due <= run.state.validations:
+    if due <= run.state.validations or not run.validation_affordable():
         return None
+    began = run.clock.seconds()
     _check_weights(run)
     validation = validate(run)
     if validation is None:
@@ -173,7 +256,14 @@ def _validate_if_due(run: Run) -> Validation | None:
     if not math.isfinite(validation.loss):
         raise _not_finite(f"validation loss {validation.loss}", run.state.step)
     # When a single step covers several due validations, they count as one.
-    run.state = replace(run.state.after_validation(validation.loss), validations=due)
+    seconds = run.clock.seconds() - began
+    run.state = replace(
+        run.state.after_validation(validation.loss),
+        validations=due,
+        validation_seconds=run.state.validation_seconds + seconds,
+        last_validation_seconds=seconds,
+        exact=validation.exact,
+    )
     return validation
 
 

@@ -117,17 +117,21 @@ def init_embeddings(embeddings: Sequence[EmbeddingMatrix], vectors: KeyedVectors
 
 def freeze_matched_rows(model: nn.Module, optimizer: torch.optim.Optimizer, folder: Path) -> None:
     """Keep the rows that `init_embeddings` recorded in `folder` unchanged, despite momentum and weight decay."""
-    frozen: list[tuple[nn.Parameter, Tensor, Tensor]] = []
+    frozen: list[tuple[nn.Parameter, Tensor]] = []
     for name, ids in read_json(folder / _FILE).items():
         weight = getattr(model, name).weight
-        rows = torch.tensor(ids, dtype=torch.long, device=weight.device)
-        frozen.append((weight, rows, weight.detach()[rows].clone()))
+        frozen.append((weight, torch.tensor(ids, dtype=torch.long, device=weight.device)))
+    kept: list[Tensor] = []
+
+    def keep(*_: Any) -> None:
+        kept[:] = [weight.detach()[rows].clone() for weight, rows in frozen]
 
     def restore(*_: Any) -> None:
         with torch.no_grad():
-            for weight, rows, values in frozen:
+            for (weight, rows), values in zip(frozen, kept, strict=True):
                 weight[rows] = values
 
+    optimizer.register_step_pre_hook(keep)
     optimizer.register_step_post_hook(restore)
 
 

@@ -59,6 +59,22 @@ class TrainingRequest:
     log: Log
 
 
+def follow_request(folder: Path, device: torch.device) -> TrainingRequest:
+    """Ask for the run in `folder` as it stands, to follow the process that leads it."""
+    return TrainingRequest(
+        sources=(),
+        out=folder,
+        recipe=None,
+        settings={},
+        valid=(),
+        start_from=None,
+        resume=True,
+        overwrite=False,
+        device=str(device),
+        log=ignore,
+    )
+
+
 @dataclass(frozen=True)
 class RunSpec(Generic[AnyRecipe]):
     """What a run is made of, checked as far as possible without reading the text.

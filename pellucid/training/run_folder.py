@@ -1,4 +1,4 @@
-"""What a run leaves in its folder: lines of metrics, checkpoints, and the current model, each written whole."""
+"""What a run writes to its folder: metrics, checkpoints and the current model, each atomically."""
 
 import contextlib
 import math
@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from pellucid.distributed import launched_size
 from pellucid.errors import UserError
 from pellucid.models.weights import save_weights
 from pellucid.plurals import pluralize
@@ -35,6 +36,7 @@ __all__ = [
     "explain_finished_run",
     "explain_full_disk",
     "is_finished",
+    "load_checkpoint",
     "log_step",
     "restore_run",
     "save_best_weights",
@@ -82,7 +84,7 @@ def save_run(run: Run) -> None:
     """Write a checkpoint and the current model, and remove old checkpoints."""
     weights = {name: weight.detach() for name, weight in run.model.named_parameters()}
     averaged = {AVERAGE_PREFIX + name: weight for name, weight in run.average.weights.items()} if run.average else {}
-    # The time of now, not of the step: a validation since then took time too, and a finished run stays finished.
+    # Save the current time, not the step's: validation takes time too, and a finished run must stay finished.
     state = {**asdict(run.state), "seconds": run.clock.seconds()}
     state |= {"average_updates": run.average.updates if run.average else 0, "length": _length(run)}
     checkpoint = Checkpoint(run.state.step, {**weights, **averaged}, _optimizer_tensors(run.optimizer), state)
@@ -93,7 +95,13 @@ def save_run(run: Run) -> None:
 
 
 def restore_run(run: Run, checkpoint_folder: Path) -> None:
-    """Set a run to where a checkpoint was written, and drop the metrics after it.
+    """Restore a run as `load_checkpoint` does, and drop the metrics written after the checkpoint."""
+    load_checkpoint(run, checkpoint_folder)
+    truncate_metrics(run.folder, run.state.step)
+
+
+def load_checkpoint(run: Run, checkpoint_folder: Path) -> None:
+    """Restore a run to the state of a checkpoint.
 
     If the length of the run has changed, validations are scheduled by the new one, and patience starts over.
 
@@ -109,7 +117,6 @@ def restore_run(run: Run, checkpoint_folder: Path) -> None:
             where=str(checkpoint_folder),
             hint=f"Remove {checkpoint_folder} and continue from the previous checkpoint with `--resume`.",
         ) from error
-    truncate_metrics(run.folder, run.state.step)
 
 
 def save_best_weights(run: Run) -> str:
@@ -136,8 +143,9 @@ def save_best_weights(run: Run) -> str:
         "target_tokens": run.state.tokens,
         "seconds": run.state.seconds,
         "threads": torch.get_num_threads(),
+        "processes": max(run.config.processes or 1, launched_size()),
         "device": str(device),
-        "precision": str(training_dtype(run.config.precision, device)).removeprefix("torch."),
+        "precision": str(training_dtype(run.config.precision)).removeprefix("torch."),
         "weights": best,
         "validation_losses": measured,
         "stopped_early": run.stopped_early(),
@@ -206,7 +214,7 @@ def _swap_weights(model: nn.Module, weights: Mapping[str, Tensor] | None) -> Ite
 
 
 def _candidates(run: Run, device: torch.device) -> Iterator[tuple[str, dict[str, Tensor] | None]]:
-    """Yield weights to choose from by name, those to prefer at equal loss first; None for the model's own."""
+    """Yield the candidate weights by name, in order of preference at equal loss; None stands for the model's own."""
     averaged = run.averaged_weights()
     if averaged is not None:
         yield "averaged", averaged

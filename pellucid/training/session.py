@@ -4,26 +4,36 @@
 ends with the run or with an interruption.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
 
+from pellucid.distributed import launched_size
 from pellucid.errors import UserError
 from pellucid.storage.model_folder import prepare_output, read_json, write_json
+from pellucid.training.calibration import Calibration, MakeTask, calibrate
 from pellucid.training.clock import Clock
 from pellucid.training.compiling import check_compiler
 from pellucid.training.loop import train
 from pellucid.training.memory_fit import check_fits, fit_micro_batch
 from pellucid.training.optimizer import WeightAverage, adamw
 from pellucid.training.precision import training_dtype
-from pellucid.training.pretrained_embeddings import load_vectors
+from pellucid.training.pretrained_embeddings import freeze_matched_rows, load_vectors
 from pellucid.training.recipe import AnyRecipe, Recipe
+from pellucid.training.replicas import dismiss_followers, lead
 from pellucid.training.request import RunSpec
 from pellucid.training.run import Run
-from pellucid.training.run_folder import explain_finished_run, is_finished, restore_run, save_best_weights
+from pellucid.training.run_folder import (
+    explain_finished_run,
+    is_finished,
+    load_checkpoint,
+    restore_run,
+    save_best_weights,
+)
 from pellucid.training.state import Step
 from pellucid.training.task import Task
 
@@ -35,6 +45,8 @@ __all__ = [
     "continue_run",
     "data_folder",
     "fit_memory",
+    "measure_choices",
+    "open_led_run",
     "replace_folder",
     "report_unread_files",
     "staging_folder",
@@ -88,7 +100,27 @@ def report_unread_files(spec: RunSpec[AnyRecipe], report: Mapping[str, Any]) -> 
     other = [str(source) for source in spec.request.sources if str(source) not in report["files"]]
     other += [str(file) for file in spec.request.valid if str(file) not in report["validation"].get("files", ())]
     if other:
-        spec.log(f"The run keeps the text that it began with; not read: {', '.join(other)}")
+        spec.log(f"The run continues with its original text; not read: {', '.join(other)}")
+
+
+def measure_choices(
+    spec: RunSpec[AnyRecipe], recipe: AnyRecipe, build: Callable[[AnyRecipe], tuple[nn.Module, MakeTask]]
+) -> tuple[AnyRecipe, Calibration]:
+    """Choose precision and processes by what is faster here, unless the recipe gives them.
+
+    Args:
+        build: makes an initialised model of a recipe's sizes, and what makes its task.
+
+    Returns:
+        The recipe with the choices, and what was measured.
+    """
+    launched, config = launched_size(), recipe.training
+    if launched > 1:
+        config = config.model_copy(update={"processes": 1})
+    measured = calibrate(config, *build(recipe))
+    measured = replace(measured, tokens_per_second=measured.tokens_per_second * launched)
+    chosen = {"precision": measured.precision, "processes": measured.processes}
+    return recipe.model_copy(update={"training": recipe.training.model_copy(update=chosen)}), measured
 
 
 def build_run(spec: RunSpec[AnyRecipe], recipe: AnyRecipe, model: nn.Module, task: Task[Any], clock: Clock) -> Run:
@@ -111,7 +143,20 @@ def continue_run(run: Run, spec: RunSpec[AnyRecipe]) -> bool:
     assert spec.checkpoint is not None
     restore_run(run, spec.checkpoint)
     spec.log(explain_finished_run(run) if run.is_over() else f"Continuing from step {run.state.step:,}")
-    return not (run.is_over() and is_finished(run))
+    if run.is_over() and is_finished(run):
+        dismiss_followers(spec.device)
+        return False
+    return True
+
+
+def open_led_run(run: Run, spec: RunSpec[AnyRecipe]) -> Run:
+    """Set a run to where its leader starts, without writing anything."""
+    run.micro_batch_tokens = int(read_json(spec.folder / "config.json")["micro_batch_tokens"])
+    if spec.checkpoint is not None:
+        load_checkpoint(run, spec.checkpoint)
+    if spec.recipe.model.freeze_embeddings:
+        freeze_matched_rows(run.model, run.optimizer, data_folder(spec))
+    return run
 
 
 def fit_memory(run: Run, recipe: Recipe, longest: int) -> None:
@@ -125,9 +170,7 @@ def fit_memory(run: Run, recipe: Recipe, longest: int) -> None:
     if training.micro_batch_tokens is None:
         run.micro_batch_tokens = int(
             config.get("micro_batch_tokens")
-            or fit_micro_batch(
-                recipe.model, training.batch_tokens, longest, training_dtype(training.precision, device), device
-            )
+            or fit_micro_batch(recipe.model, training.batch_tokens, longest, training_dtype(training.precision), device)
         )
     recorded = {"recipe": recipe.model_dump(), "micro_batch_tokens": run.micro_batch_tokens}
     write_json(run.folder / "config.json", config | recorded)
@@ -140,7 +183,8 @@ def train_to_end(run: Run, spec: RunSpec[AnyRecipe]) -> Iterator[Step]:
         UserError: if time ran out before the first step.
     """
     preparation_seconds = run.clock.seconds() if spec.checkpoint is None else 0.0
-    yield from train(run)
+    with lead(run, run.config.processes or 1):
+        yield from train(run)
     if not run.state.step:
         raise UserError(
             f"time ran out before the first step: preparing the text took {run.clock.seconds():.0f} s",

@@ -15,6 +15,7 @@ class Validation:
         loss: of the averaged weights if there are any, else of the last; nats per target token, end tokens included.
         is_best: whether no earlier validation of this run had a lower loss.
         bleu, chrf: of a translator's greedy translations of the first validation sentences; None without any.
+        exact: share of these translations that are the same as the reference.
         bits_per_byte: of a language model on the validation text; None for a translator.
         sample: texts to read, by name: source, translation and reference of a translator; prompt and continuation of a
             language model. None without any.
@@ -24,6 +25,7 @@ class Validation:
     is_best: bool
     bleu: float | None = None
     chrf: float | None = None
+    exact: float | None = None
     bits_per_byte: float | None = None
     sample: Mapping[str, str] | None = None
 
@@ -72,9 +74,11 @@ class TrainingState:
         step: steps done.
         epoch, position: the next batch is number `position` in the plan of `epoch`.
         tokens: target tokens so far.
-        seconds: spent so far; in a checkpoint until it was written, in a step until its update was made.
+        seconds: time spent so far: up to the last update, or, in a checkpoint, up to when it was written.
         prepared: seconds spent before the first step.
         validations: done so far.
+        validation_seconds, last_validation_seconds: spent on all of them, and on the last.
+        exact: share of exact translations at the last validation of a translator.
         best_loss, best_step: of the best validation; None and 0 before the first.
         since_best: validations since the best.
         logged_loss, logged_steps, logged_seconds, logged_tokens: sums since the last line of metrics, so that the next
@@ -88,6 +92,9 @@ class TrainingState:
     seconds: float = 0.0
     prepared: float = 0.0
     validations: int = 0
+    validation_seconds: float = 0.0
+    last_validation_seconds: float = 0.0
+    exact: float | None = None
     best_loss: float | None = None
     best_step: int = 0
     since_best: int = 0

@@ -48,12 +48,14 @@ class Metrics(NamedTuple):
 
     Attributes:
         bleu, chrf: of a translator's greedy translations.
+        exact: share of these that are the same as the reference.
         bits_per_byte: of a language model.
         sample: texts to read, by name.
     """
 
     bleu: float | None = None
     chrf: float | None = None
+    exact: float | None = None
     bits_per_byte: float | None = None
     sample: Mapping[str, str] | None = None
 

@@ -1,25 +1,42 @@
 """Train a language model: text in, a model folder out."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import torch
+
+from pellucid.distributed import launched_device, launched_rank
 from pellucid.errors import UserError
+from pellucid.generation.device import select_device
 from pellucid.models.decoder_only import DecoderOnly
 from pellucid.models.initialise import init_weights
 from pellucid.models.weights import load_decoder_only
 from pellucid.plurals import pluralize
 from pellucid.storage.model_folder import read_config, write_config, write_json
 from pellucid.tokenizers.tokenizer_file import load_tokenizer
-from pellucid.training.adapt import estimate_tokens
+from pellucid.training.adapt import expected_tokens
 from pellucid.training.adapt_language_model import MODEL_SIZES, adapt_language_model
+from pellucid.training.calibration import Calibration, MakeTask
+from pellucid.training.clock import Clock
 from pellucid.training.language_model_task import LanguageModelTask
 from pellucid.training.memory_fit import check_fits
 from pellucid.training.prepare_pairs import count_ids
 from pellucid.training.prepare_text import PreparedText, prepare_text, read_prepared_text
 from pellucid.training.pretrained_embeddings import EmbeddingMatrix, freeze_matched_rows, init_embeddings, load_vectors
 from pellucid.training.recipe import LanguageModelRecipe
-from pellucid.training.request import Log, RunSpec, TrainingRequest, ignore, resolve, settings_with_length
+from pellucid.training.replicas import follow_launched
+from pellucid.training.request import (
+    Log,
+    RunSpec,
+    TrainingRequest,
+    follow_request,
+    ignore,
+    resolve,
+    settings_with_length,
+)
+from pellucid.training.run import Run
 from pellucid.training.run_folder import explain_full_disk
 from pellucid.training.session import (
     begin_session,
@@ -29,6 +46,8 @@ from pellucid.training.session import (
     continue_run,
     data_folder,
     fit_memory,
+    measure_choices,
+    open_led_run,
     replace_folder,
     report_unread_files,
     staging_folder,
@@ -36,7 +55,7 @@ from pellucid.training.session import (
 )
 from pellucid.training.state import Step
 
-__all__ = ["train_lm"]
+__all__ = ["open_lm_run", "train_lm"]
 
 
 def train_lm(
@@ -78,6 +97,9 @@ def train_lm(
         UserError: for invalid settings, unreadable or unusable text, an output folder that already contains a model, a
             full disk, or a loss that is not finite.
     """
+    if launched_rank():
+        own = launched_device(select_device(device))
+        return follow_launched(lambda: open_lm_run(Path(out), own), own)
     request = TrainingRequest(
         sources=tuple(sources),
         out=Path(out),
@@ -122,18 +144,16 @@ def _train(spec: RunSpec[LanguageModelRecipe]) -> Iterator[Step]:
     with explain_full_disk(spec.folder, spec.request.overwrite):
         if new:
             replace_folder(spec)
-            recipe = _adapt(spec, read_prepared_text(data_folder(spec), recipe), clock.seconds())
+            recipe, measured = _choose_settings(spec, read_prepared_text(data_folder(spec), recipe), clock)
             prepared = read_prepared_text(data_folder(spec), recipe)  # with the context that was chosen
-            _write_metadata(spec, recipe, prepared)
+            _write_metadata(spec, recipe, prepared, measured)
         else:
             continue_folder(spec)
             prepared = read_prepared_text(data_folder(spec), recipe)
         model = _build_model(spec, recipe, prepared)
         if new:
             _init_model(spec, recipe, prepared, model)
-        model.to(spec.device)
-        task = LanguageModelTask(recipe.training, recipe.generation, model, prepared)
-        run = build_run(spec, recipe, model, task, clock)
+        run = _build_run(spec, recipe, prepared, model, clock)
         if not new:
             report_unread_files(spec, prepared.report)
             if not continue_run(run, spec):
@@ -144,20 +164,63 @@ def _train(spec: RunSpec[LanguageModelRecipe]) -> Iterator[Step]:
         yield from train_to_end(run, spec)
 
 
-def _adapt(spec: RunSpec[LanguageModelRecipe], prepared: PreparedText, seconds: float) -> LanguageModelRecipe:
-    """Choose the settings that the recipe leaves open, this many seconds into the run."""
-    recipe = spec.recipe
-    if not recipe.training.adapt:
-        return recipe
-    tokens = estimate_tokens(recipe.training, seconds, spec.device)
-    decided = spec.decided | (MODEL_SIZES | {"model.max_positions"} if spec.start_from is not None else set())
-    adapted, line = adapt_language_model(recipe, decided, tokens, prepared.train.lengths)
-    if line:
-        spec.log(line)
-    return adapted
+def open_lm_run(folder: Path, device: torch.device) -> Run:
+    """Open the run in `folder` that another process leads, to compute a share of its steps."""
+    spec = resolve(follow_request(folder, device), LanguageModelRecipe)
+    prepared = read_prepared_text(data_folder(spec), spec.recipe)
+    model = _build_model(spec, spec.recipe, prepared)
+    run = _build_run(spec, spec.recipe, prepared, model, Clock(spec.recipe.training.clock))
+    return open_led_run(run, spec)
 
 
-def _write_metadata(spec: RunSpec[LanguageModelRecipe], recipe: LanguageModelRecipe, prepared: PreparedText) -> None:
+def _build_run(
+    spec: RunSpec[LanguageModelRecipe],
+    recipe: LanguageModelRecipe,
+    prepared: PreparedText,
+    model: DecoderOnly,
+    clock: Clock,
+) -> Run:
+    model.to(spec.device)
+    task = LanguageModelTask(recipe.training, recipe.generation, model, prepared)
+    return build_run(spec, recipe, model, task, clock)
+
+
+def _choose_settings(
+    spec: RunSpec[LanguageModelRecipe], prepared: PreparedText, clock: Clock
+) -> tuple[LanguageModelRecipe, Calibration]:
+    """Choose the settings that the recipe leaves open, by what this machine does."""
+
+    def build(recipe: LanguageModelRecipe) -> tuple[DecoderOnly, MakeTask]:
+        model = _build_model(spec, recipe, prepared)
+        init_weights(model, recipe.training.seed, recipe.initialise.residual_scale)
+        model.to(spec.device)
+
+        def make_task(precision: str) -> LanguageModelTask:
+            config = recipe.training.model_copy(update={"precision": precision, "compile": False})
+            return LanguageModelTask(config, recipe.generation, model, prepared)
+
+        return model, make_task
+
+    recipe, measured = measure_choices(spec, spec.recipe, build)
+
+    def expect(sized: LanguageModelRecipe) -> float:
+        same = sized.model.d_model == recipe.model.d_model
+        found = measured if same else measure_choices(spec, sized, build)[1]
+        return expected_tokens(sized.training, clock.seconds(), found.tokens_per_second)
+
+    if recipe.training.adapt:
+        decided = spec.decided | (MODEL_SIZES | {"model.max_positions"} if spec.start_from is not None else set())
+        recipe, line = adapt_language_model(recipe, decided, expect, prepared.train.lengths)
+        if line:
+            spec.log(line)
+    if len(measured.milliseconds) > 1:
+        spec.log(measured.as_line())
+    return recipe, measured
+
+
+def _write_metadata(
+    spec: RunSpec[LanguageModelRecipe], recipe: LanguageModelRecipe, prepared: PreparedText, measured: Calibration
+) -> None:
     """Write everything that makes the folder a model except its weights."""
     if cut := prepared.train.cut_prompts:
         spec.log(
@@ -173,6 +236,7 @@ def _write_metadata(spec: RunSpec[LanguageModelRecipe], recipe: LanguageModelRec
         "vocab_size": tokenizer.vocab_size,
         "pad_id": tokenizer.pad_id,
         "begun_with": spec.begun_with,
+        "measured": asdict(measured),
         "recipe": recipe.model_dump(),
     }
     write_config(folder, "language-model", fields)

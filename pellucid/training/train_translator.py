@@ -1,20 +1,26 @@
 """Train a translator: sentence pairs in, a model folder out."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy
+import torch
 
+from pellucid.distributed import launched_device, launched_rank
 from pellucid.errors import UsageError
+from pellucid.generation.device import select_device
 from pellucid.generation.generation_config import LONGEST_SPLIT, SHORTEST_SPLIT
 from pellucid.models.encoder_decoder import EncoderDecoder
 from pellucid.models.initialise import init_from_lexicon, init_identity_cross_attention, init_weights
 from pellucid.models.weights import load_encoder_decoder
 from pellucid.storage.model_folder import read_config, write_config, write_json
 from pellucid.tokenizers.model_tokenizers import read_tokenizers, write_tokenizers
-from pellucid.training.adapt import estimate_tokens
+from pellucid.training.adapt import expected_tokens
 from pellucid.training.adapt_translator import adapt_translator
+from pellucid.training.calibration import Calibration, MakeTask
+from pellucid.training.clock import Clock
 from pellucid.training.memory_fit import check_fits
 from pellucid.training.prepare_pairs import PreparedPairs, count_tokens, prepare_pairs, read_prepared_pairs
 from pellucid.training.pretrained_embeddings import (
@@ -24,7 +30,17 @@ from pellucid.training.pretrained_embeddings import (
     translator_embeddings,
 )
 from pellucid.training.recipe import TranslatorRecipe
-from pellucid.training.request import Log, RunSpec, TrainingRequest, ignore, resolve, settings_with_length
+from pellucid.training.replicas import follow_launched
+from pellucid.training.request import (
+    Log,
+    RunSpec,
+    TrainingRequest,
+    follow_request,
+    ignore,
+    resolve,
+    settings_with_length,
+)
+from pellucid.training.run import Run
 from pellucid.training.run_folder import explain_full_disk
 from pellucid.training.session import (
     begin_session,
@@ -34,6 +50,8 @@ from pellucid.training.session import (
     continue_run,
     data_folder,
     fit_memory,
+    measure_choices,
+    open_led_run,
     replace_folder,
     report_unread_files,
     staging_folder,
@@ -42,7 +60,7 @@ from pellucid.training.session import (
 from pellucid.training.state import Step
 from pellucid.training.translation_task import TranslationTask
 
-__all__ = ["train_translator"]
+__all__ = ["open_translator_run", "train_translator"]
 
 ENOUGH_PLACEHOLDERS = 100
 """Minimum number of pairs with placeholders for a model to learn to copy them; with fewer, they are inserted after
@@ -93,6 +111,9 @@ def train_translator(
         UserError: for invalid settings, unreadable or unusable text, an output folder that already contains a model, a
             full disk, or a loss that is not finite.
     """
+    if launched_rank():
+        own = launched_device(select_device(device))
+        return follow_launched(lambda: open_translator_run(Path(out), own), own)
     request = TrainingRequest(
         sources=tuple(sources),
         out=Path(out),
@@ -128,17 +149,15 @@ def _train(spec: RunSpec[TranslatorRecipe], languages: Languages) -> Iterator[St
         if new:
             replace_folder(spec)
             prepared = read_prepared_pairs(data_folder(spec), recipe)
-            recipe = _adapt(spec, prepared, clock.seconds())
-            _write_metadata(spec, recipe, prepared)
+            recipe, measured = _choose_settings(spec, prepared, clock)
+            _write_metadata(spec, recipe, prepared, measured)
         else:
             continue_folder(spec)
             prepared = read_prepared_pairs(data_folder(spec), recipe)
         model = _build_model(spec, recipe, prepared)
         if new:
             _init_model(spec, recipe, prepared, model)
-        model.to(spec.device)
-        task = TranslationTask(recipe.training, model, prepared, spec.folder)
-        run = build_run(spec, recipe, model, task, clock)
+        run = _build_run(spec, recipe, prepared, model, clock)
         if not new:
             report_unread_files(spec, prepared.report)
             _check_languages(languages, prepared)
@@ -150,25 +169,63 @@ def _train(spec: RunSpec[TranslatorRecipe], languages: Languages) -> Iterator[St
         yield from train_to_end(run, spec)
 
 
-def _adapt(spec: RunSpec[TranslatorRecipe], prepared: PreparedPairs, seconds: float) -> TranslatorRecipe:
-    """Choose the settings that the recipe leaves open.
-
-    Args:
-        seconds: time already spent on the run.
-    """
-    recipe = spec.recipe
-    if not recipe.training.adapt:
-        return recipe
-    tokens = estimate_tokens(recipe.training, seconds, spec.device)
-    sizes_fixed = spec.start_from is not None or recipe.model.embeddings is not None
-    decided = spec.decided | ({"model.d_model"} if sizes_fixed else set())
-    adapted, line = adapt_translator(recipe, decided, tokens, int(prepared.train.target.lengths.sum()))
-    if line:
-        spec.log(line)
-    return adapted
+def open_translator_run(folder: Path, device: torch.device) -> Run:
+    """Open the run in `folder` that another process leads, to compute a share of its steps."""
+    spec = resolve(follow_request(folder, device), TranslatorRecipe)
+    prepared = read_prepared_pairs(data_folder(spec), spec.recipe)
+    model = _build_model(spec, spec.recipe, prepared)
+    run = _build_run(spec, spec.recipe, prepared, model, Clock(spec.recipe.training.clock))
+    return open_led_run(run, spec)
 
 
-def _write_metadata(spec: RunSpec[TranslatorRecipe], recipe: TranslatorRecipe, prepared: PreparedPairs) -> None:
+def _build_run(
+    spec: RunSpec[TranslatorRecipe],
+    recipe: TranslatorRecipe,
+    prepared: PreparedPairs,
+    model: EncoderDecoder,
+    clock: Clock,
+) -> Run:
+    model.to(spec.device)
+    return build_run(spec, recipe, model, TranslationTask(recipe.training, model, prepared, spec.folder), clock)
+
+
+def _choose_settings(
+    spec: RunSpec[TranslatorRecipe], prepared: PreparedPairs, clock: Clock
+) -> tuple[TranslatorRecipe, Calibration]:
+    """Choose the settings that the recipe leaves open, by what this machine does."""
+
+    def build(recipe: TranslatorRecipe) -> tuple[EncoderDecoder, MakeTask]:
+        model = _build_model(spec, recipe, prepared)
+        init_weights(model, recipe.training.seed, recipe.initialise.residual_scale)
+        model.to(spec.device)
+
+        def make_task(precision: str) -> TranslationTask:
+            config = recipe.training.model_copy(update={"precision": precision, "compile": False})
+            return TranslationTask(config, model, prepared, spec.folder)
+
+        return model, make_task
+
+    recipe, measured = measure_choices(spec, spec.recipe, build)
+
+    def expect(sized: TranslatorRecipe) -> float:
+        same = sized.model.d_model == recipe.model.d_model
+        found = measured if same else measure_choices(spec, sized, build)[1]
+        return expected_tokens(sized.training, clock.seconds(), found.tokens_per_second)
+
+    if recipe.training.adapt:
+        sizes_fixed = spec.start_from is not None or recipe.model.embeddings is not None
+        decided = spec.decided | ({"model.d_model"} if sizes_fixed else set())
+        recipe, line = adapt_translator(recipe, decided, expect, int(prepared.train.target.lengths.sum()))
+        if line:
+            spec.log(line)
+    if len(measured.milliseconds) > 1:
+        spec.log(measured.as_line())
+    return recipe, measured
+
+
+def _write_metadata(
+    spec: RunSpec[TranslatorRecipe], recipe: TranslatorRecipe, prepared: PreparedPairs, measured: Calibration
+) -> None:
     """Write all files of the model folder except the weights."""
     folder, tokenizers, report = spec.folder, prepared.tokenizers, prepared.report
     write_tokenizers(folder, tokenizers)
@@ -191,6 +248,7 @@ def _write_metadata(spec: RunSpec[TranslatorRecipe], recipe: TranslatorRecipe, p
         "placeholders": report["with_placeholders"] >= ENOUGH_PLACEHOLDERS,
         "alignment_heads": [[recipe.training.guided_layer, head] for head in guided_heads] if guided else [],
         "begun_with": spec.begun_with,
+        "measured": asdict(measured),
         "recipe": recipe.model_dump(),
     }
     write_config(folder, "translator", fields)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pellucid.evaluation.translation_metrics import score_translations
+from pellucid.generation.generation_config import GenerationConfig
 from pellucid.generation.translate import translate_texts
 from pellucid.generation.translation_model import TranslationModel
 from pellucid.layers.taps import SelectiveTap, Tap, keep
@@ -43,7 +44,7 @@ class TranslationTask:
         self.prepared = prepared
         self.folder = folder
         self.device = model.target_embedding.weight.device
-        self.dtype = training_dtype(config.precision, self.device)
+        self.dtype = training_dtype(config.precision)
         self.lexicon = prepared.lexicon if config.guided_weight > 0 else None
         self._decode: Callable[[Tensor, Tensor, Tap], Tensor] = (
             torch.compile(self._decoded, dynamic=True) if config.compile else self._decoded
@@ -103,13 +104,23 @@ class TranslationTask:
         # As `pellucid evaluate` does, but greedily: text in, text out, with placeholders.
         tokenizers = prepared.tokenizers
         translator = TranslationModel.with_network(self.folder, self.model, tokenizers.source, tokenizers.target)
-        greedy = translator.settings(beam=1, n_best=1)
+        greedy = translator.settings(beam=1, n_best=1, **self._length_limits(count, translator.config))
         with autocast(self.dtype, self.device):
             translations = [found.text for found in translate_texts(translator, sources, [""] * count, greedy)]
         scores = score_translations(translations, references, prepared.report["languages"][1])
         shown = validations % count
         sample = {"source": sources[shown], "translation": translations[shown], "reference": references[shown]}
-        return Metrics(scores.bleu, scores.chrf, sample=sample)
+        exact = sum(ours == theirs for ours, theirs in zip(translations, references, strict=True)) / count
+        return Metrics(scores.bleu, scores.chrf, exact, sample=sample)
+
+    def _length_limits(self, count: int, model: GenerationConfig) -> dict[str, float]:
+        """Limit translations by the longest reference, for its source: an untrained model would not end before."""
+        source, target = self.prepared.valid.source.lengths[:count], self.prepared.valid.target.lengths[:count]
+        longest = float((target / source).max())
+        return {
+            "max_length_ratio": min(longest, model.max_length_ratio),
+            "max_length_extra": min(5, model.max_length_extra),
+        }
 
     def _decoded(self, source: Tensor, target: Tensor, tap: Tap) -> Tensor:
         return self.model.decode(target, self.model.encode(source, tap), tap)

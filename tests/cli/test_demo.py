@@ -10,6 +10,9 @@ from pellucid.cli.demo import demo
 from pellucid.demo.language import DemoData, DemoPair, split
 from pellucid.generation.attention_alignment import AlignmentLink
 from pellucid.generation.translation import Alternative, Translation
+from pellucid.training import run
+from pellucid.training.task import Metrics
+from pellucid.training.translation_task import TranslationTask
 
 SMALL = [
     "--threads", "1", "--training.steps", "3", "--model.d_model", "32", "--model.d_ff", "64",
@@ -58,9 +61,22 @@ def test_the_output_folder_keeps_the_model_and_is_not_overwritten_silently(
     out, err = capsys.readouterr()
     assert "unseen sentences" in out
     assert f"pellucid translate {folder}" in err
+    assert "before its goal of 97%; more time brings more: `pellucid demo --minutes 10`" in err
     assert (folder / "model.safetensors").is_file()
     assert main(["demo", "--minutes", "5", "-o", str(folder), *SMALL]) == 1
     assert "--overwrite" in capsys.readouterr().err
+
+
+def test_training_ends_when_the_validation_sentences_are_right(
+    small_language: DemoData, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(run, "FIRST_VALIDATION", 2)
+    settings = ["500" if value == "3" else value for value in SMALL]
+    monkeypatch.setattr(TranslationTask, "measure", lambda *_: Metrics(0.0, 0.0, 1.0))
+    assert main(["demo", "--minutes", "5", *settings]) == 0
+    err = capsys.readouterr().err
+    assert "100% exact" in err
+    assert "before its goal" not in err
 
 
 def test_a_negative_length_is_a_usage_error(small_language: DemoData, capsys: pytest.CaptureFixture[str]) -> None:
@@ -73,7 +89,7 @@ def test_the_text_output_shows_drawings_mistakes_and_alignment_accuracy(
 ) -> None:
     wrong = small_language.test[1]
     found = [translation(pair, "No." if pair is wrong else None) for pair in small_language.test]
-    monkeypatch.setattr(command, "_train", lambda *_, **__: 0)
+    monkeypatch.setattr(command, "_train", lambda *_, **__: (0, 1.0))
     monkeypatch.setattr(command, "_translate", lambda *_: found)
     assert demo(output=tmp_path / "zh-en") == 0
     out = capsys.readouterr().out
@@ -96,6 +112,6 @@ def test_a_repetition_is_not_drawn(capsys: pytest.CaptureFixture[str]) -> None:
 def test_an_interrupted_run_returns_its_exit_code_and_leaves_no_files_behind(
     small_language: DemoData, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(command, "_train", lambda *_, **__: 130)
+    monkeypatch.setattr(command, "_train", lambda *_, **__: (130, 0.0))
     assert demo() == 130
     assert list(tmp_path.glob("pellucid-demo-*")) == []

@@ -172,7 +172,7 @@ def test_closed_at_any_step_it_goes_on_bit_for_bit(uninterrupted: tuple[Path, Pa
 
 def test_what_a_run_was_begun_with_cannot_change(uninterrupted: tuple[Path, Path]) -> None:
     for other in ({"model.max_positions": 64}, {"data.documents": "file"}, {"tokenizer.kind": "characters"}):
-        with pytest.raises(UsageError, match=f"{next(iter(other))} stays"):
+        with pytest.raises(UsageError, match=f"{next(iter(other))} is fixed"):
             train_lm([], uninterrupted[1], steps=STEPS + 2, settings={**SMALL_LM, **other}, resume=True)
 
 
