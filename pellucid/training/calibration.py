@@ -16,6 +16,7 @@ from torch import nn
 
 from pellucid.training.clock import Clock
 from pellucid.training.config import TrainingConfig
+from pellucid.training.memory_fit import fits_several
 from pellucid.training.optimizer import adamw
 from pellucid.training.replicas import use_threads
 from pellucid.training.task import Batch, Task
@@ -77,7 +78,11 @@ def calibrate(config: TrainingConfig, model: nn.Module, make_task: MakeTask) -> 
         make_task: makes the run's task in a precision.
     """
     trial, cores = _Trial(config, model), torch.get_num_threads()
-    several = 1 if trial.device.type != "cpu" else config.processes or cores
+    averaged, several = config.average_decay is not None, config.processes or cores
+    if trial.device.type != "cpu" or (
+        config.processes is None and not fits_several(model, averaged, cores, trial.device)
+    ):
+        several = 1
     undecided = config.precision == "auto" or (several > 1 and config.processes is None)
     if not undecided and not (config.adapt and config.minutes):
         return Calibration(config.precision, several, 0.0, {})

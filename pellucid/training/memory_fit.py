@@ -1,6 +1,7 @@
 """Whether a model fits into free memory, and how many tokens fit into one forward pass."""
 
 import torch
+from torch import nn
 
 from pellucid.errors import UserError
 from pellucid.free_memory import free_bytes
@@ -8,7 +9,7 @@ from pellucid.models.decoder_only_config import DecoderOnlyConfig
 from pellucid.models.encoder_decoder_config import EncoderDecoderConfig
 from pellucid.models.parameter_count import count_parameters
 
-__all__ = ["LADDER", "check_fits", "fit_micro_batch"]
+__all__ = ["LADDER", "check_fits", "fit_micro_batch", "fits_several"]
 
 LADDER = (512, 1024, 2048, 4096, 8192, 16384, 32768, 65536)
 """Sizes of a fitted micro-batch, coarse enough that small changes of free memory do not matter."""
@@ -34,7 +35,7 @@ def check_fits(
     parameters = count_parameters(config, *vocab_sizes)
     is_decoder_only = isinstance(config, DecoderOnlyConfig)
     layers = ["n_layers"] if is_decoder_only else ["encoder_layers", "decoder_layers"]
-    needed, free = 4 * parameters * (6 if averaged else 4), free_bytes(device)
+    needed, free = training_bytes(parameters, averaged), free_bytes(device)
     if needed <= free:
         return
     sizes = ["d_model", "d_ff", *layers]
@@ -49,12 +50,27 @@ def check_fits(
     )
 
 
+def fits_several(model: nn.Module, averaged: bool, processes: int, device: torch.device) -> bool:
+    """Whether so many copies of a model's training state fit into half of the free memory."""
+    state = training_bytes(sum(weight.numel() for weight in model.parameters()), averaged)
+    return processes * state <= free_bytes(device) / 2
+
+
+def training_bytes(parameters: int, averaged: bool) -> int:
+    """Compute the size of a training state in float32: weights, gradients, Adam's two moments, and the weight average.
+
+    During a validation with a weight average, a copy of the weights is kept too.
+    """
+    return 4 * parameters * (6 if averaged else 4)
+
+
 def fit_micro_batch(
     config: EncoderDecoderConfig | DecoderOnlyConfig,
     batch_tokens: int,
     longest: int,
     dtype: torch.dtype,
     device: torch.device,
+    processes: int = 1,
 ) -> int:
     """Choose the tokens of a forward pass: `batch_tokens` if they fit, else the largest size of `LADDER` that does.
 
@@ -62,10 +78,11 @@ def fit_micro_batch(
 
     Args:
         longest: longest sequence in tokens.
+        processes: how many share the memory, each with its part of the batch.
     """
-    free = free_bytes(device) * SHARE
+    free = free_bytes(device) * SHARE / processes
     per_token = _bytes_per_token(config, longest, dtype)
-    if batch_tokens * per_token <= free:
+    if batch_tokens / processes * per_token <= free:
         return batch_tokens
     return max((size for size in LADDER if size * per_token <= free), default=LADDER[0])
 

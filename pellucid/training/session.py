@@ -170,7 +170,14 @@ def fit_memory(run: Run, recipe: Recipe, longest: int) -> None:
     if training.micro_batch_tokens is None:
         run.micro_batch_tokens = int(
             config.get("micro_batch_tokens")
-            or fit_micro_batch(recipe.model, training.batch_tokens, longest, training_dtype(training.precision), device)
+            or fit_micro_batch(
+                recipe.model,
+                training.batch_tokens,
+                longest,
+                training_dtype(training.precision),
+                device,
+                training.processes or 1,
+            )
         )
     recorded = {"recipe": recipe.model_dump(), "micro_batch_tokens": run.micro_batch_tokens}
     write_json(run.folder / "config.json", config | recorded)

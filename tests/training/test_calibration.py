@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from pellucid.training import calibration
+from pellucid.training import calibration, memory_fit
 from pellucid.training.calibration import calibrate
 from pellucid.training.config import TrainingConfig
 from pellucid.training.replicas import use_threads
@@ -109,3 +109,9 @@ def test_a_short_run_stays_in_one_process(monkeypatch: pytest.MonkeyPatch) -> No
 def test_nothing_is_tried_where_nothing_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
     found = _calibrate(monkeypatch, {}, precision="float32", processes=2, minutes=None, steps=10)
     assert (found.processes, found.milliseconds) == (2, {})
+
+
+def test_copies_that_do_not_fit_into_memory_are_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory_fit, "free_bytes", lambda device: 100.0)
+    found = _calibrate(monkeypatch, {"float32, 2": 0.6}, precision="float32")
+    assert (found.processes, list(found.milliseconds)) == (1, ["float32 on 2 threads"])

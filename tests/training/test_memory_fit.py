@@ -18,6 +18,15 @@ def test_a_batch_that_does_not_fit_is_taken_in_rungs(
     assert fit_micro_batch(config, 50_000, 256, torch.bfloat16, CPU) == expected
 
 
+def test_processes_share_the_memory_and_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = EncoderDecoderConfig(d_model=256, n_heads=4, d_ff=1024)
+    monkeypatch.setattr(memory_fit, "free_bytes", lambda device: 2e9)
+    assert fit_micro_batch(config, 12_000, 256, torch.bfloat16, CPU) == 2048
+    # A quarter of the small batch fits into a quarter of the memory; of the large one, a smaller micro-batch does.
+    assert fit_micro_batch(config, 2_000, 256, torch.bfloat16, CPU, 4) == 2_000
+    assert fit_micro_batch(config, 12_000, 256, torch.bfloat16, CPU, 4) == 512
+
+
 def test_small_changes_of_free_memory_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     config = EncoderDecoderConfig(d_model=256, n_heads=4, d_ff=1024)
     fitted = set()
