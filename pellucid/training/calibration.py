@@ -23,11 +23,11 @@ from pellucid.training.task import Batch, Task
 
 __all__ = ["Calibration", "MakeTask", "calibrate"]
 
-TRIAL_TOKENS = 256
-"""Tokens, about, that each core computes in a trial."""
+PRECISION_TOKENS, SHARE_TOKENS = 256, 1024
+"""Tokens, about, that a core computes in a trial: to compare precisions, and at most in its share of a batch."""
 
 REPEATS = 5
-ENOUGH_SECONDS = 2.0
+ENOUGH_SECONDS = 1.0
 """Trials that have taken this long are not repeated."""
 
 CLEARLY_FASTER = 0.8
@@ -78,29 +78,26 @@ def calibrate(config: TrainingConfig, model: nn.Module, make_task: MakeTask) -> 
         make_task: makes the run's task in a precision.
     """
     trial, cores = _Trial(config, model), torch.get_num_threads()
-    averaged, several = config.average_decay is not None, config.processes or cores
-    if trial.device.type != "cpu" or (
-        config.processes is None and not fits_several(model, averaged, cores, trial.device)
-    ):
+    several = config.processes or cores
+    fits = fits_several(model, config.average_decay is not None, several, trial.device)
+    if trial.device.type != "cpu" or (config.processes is None and not fits):
         several = 1
     undecided = config.precision == "auto" or (several > 1 and config.processes is None)
     if not undecided and not (config.adapt and config.minutes):
         return Calibration(config.precision, several, 0.0, {})
-    with use_threads(1 if several > 1 else cores):
-        if config.precision == "auto":
-            precision, share = _choose_precision(trial, make_task)
-        else:
-            precision, share = config.precision, trial.time(config.precision, make_task(config.precision))
-    if several == 1:
-        return Calibration(precision, 1, 1 / share.clock, trial.milliseconds)
     # Each process computes its share at the same time as the others, and waits for the sum of the gradients.
-    exchange = trial.exchange_seconds(several) / config.batch_tokens
-    apart = _Cost(share.wall / several + exchange, share.clock / several + exchange)
-    if config.processes is None:
-        together = trial.time(precision, make_task(precision), cores)
-        if apart.wall > FASTER * together.wall or _length(config, together.wall) < WORTH_SECONDS:
-            return Calibration(precision, 1, 1 / together.clock, trial.milliseconds)
-    return Calibration(precision, several, 1 / apart.clock, trial.milliseconds)
+    whole = min(config.batch_tokens, SHARE_TOKENS * several)
+    with use_threads(1 if several > 1 else cores):
+        precision = config.precision if config.precision != "auto" else _choose_precision(trial, make_task)
+        task = make_task(precision)
+        share = trial.time(precision, task, whole // several)
+    exchange = trial.exchange_seconds(several) / config.batch_tokens if several > 1 else 0.0
+    chosen = _Cost(share.wall / several + exchange, share.clock / several + exchange)
+    if several > 1 and config.processes is None:
+        together = trial.time(precision, task, whole)
+        if chosen.wall > FASTER * together.wall or _length(config, together.wall) < WORTH_SECONDS:
+            several, chosen = 1, together
+    return Calibration(precision, several, 1 / chosen.clock, trial.milliseconds)
 
 
 def _length(config: TrainingConfig, seconds_per_token: float) -> float:
@@ -116,14 +113,14 @@ class _Cost(NamedTuple):
     clock: float
 
 
-def _choose_precision(trial: "_Trial", make_task: MakeTask) -> tuple[str, _Cost]:
+def _choose_precision(trial: "_Trial", make_task: MakeTask) -> str:
     """Compare bfloat16 with float32: it must be clearly faster, and its loss close."""
     plain, rounded = make_task("float32"), make_task("bfloat16")
     exact, near = trial.loss(plain), trial.loss(rounded)
-    slow, fast = trial.time("float32", plain), trial.time("bfloat16", rounded)
-    if fast.wall < CLEARLY_FASTER * slow.wall and abs(near - exact) <= CLOSE_ENOUGH * abs(exact):
-        return "bfloat16", fast
-    return "float32", slow
+    slow = trial.time("float32", plain, PRECISION_TOKENS)
+    fast = trial.time("bfloat16", rounded, PRECISION_TOKENS)
+    clearly = fast.wall < CLEARLY_FASTER * slow.wall
+    return "bfloat16" if clearly and abs(near - exact) <= CLOSE_ENOUGH * abs(exact) else "float32"
 
 
 class _Trial:
@@ -139,13 +136,15 @@ class _Trial:
     def loss(self, task: Task[Any]) -> float:
         """Compute the loss of the trial batch, nats per target token."""
         with torch.no_grad():
-            found = [(task.loss(batch, 0.0).nll, batch.target_tokens) for batch in self._batches(task, 1)]
+            found = [
+                (task.loss(batch, 0.0).nll, batch.target_tokens) for batch in self._batches(task, PRECISION_TOKENS)
+            ]
         return sum(nll for nll, _ in found) / max(1, sum(tokens for _, tokens in found))
 
-    def time(self, precision: str, task: Task[Any], cores: int = 1) -> _Cost:
-        """Time whole steps with this many threads, each with about `TRIAL_TOKENS` tokens for a core."""
-        batches = self._batches(task, cores)
-        tokens = max(1, sum(batch.target_tokens for batch in batches))
+    def time(self, precision: str, task: Task[Any], tokens: int) -> _Cost:
+        """Time whole steps of about so many tokens, with the threads of now."""
+        batches = self._batches(task, tokens)
+        targets = max(1, sum(batch.target_tokens for batch in batches))
         self._step(task, batches)  # warms up
         clock = Clock(self._config.clock)
         walls: list[float] = []
@@ -156,8 +155,8 @@ class _Trial:
             walls.append(time.perf_counter() - began)
             clocks.append(clock.seconds() - clock_began)
         threads = torch.get_num_threads()
-        self.milliseconds[f"{precision} on {threads} thread{'s' * (threads > 1)}"] = 1e6 * median(walls) / tokens
-        return _Cost(median(walls) / tokens, max(median(clocks), 1e-9) / tokens)
+        self.milliseconds[f"{precision} on {threads} thread{'s' * (threads > 1)}"] = 1e6 * median(walls) / targets
+        return _Cost(median(walls) / targets, max(median(clocks), 1e-9) / targets)
 
     def exchange_seconds(self, processes: int) -> float:
         """Estimate the time to sum the gradients of several processes: two copies for each."""
@@ -167,12 +166,11 @@ class _Trial:
         one.copy_(other)
         return 2 * processes * (time.perf_counter() - began)
 
-    def _batches(self, task: Task[Any], cores: int) -> Sequence[Batch]:
-        """Load the first items of an epoch, at most `TRIAL_TOKENS` tokens for a core."""
-        items, wanted = task.plan(self._config.batch_tokens, 0)[0], TRIAL_TOKENS * cores
-        micro_batch = min(self._config.micro_batch_tokens or self._config.batch_tokens, wanted)
-        chosen = list(task.batches(items, 0, micro_batch))
-        while len(chosen) > 1 and sum(batch.tokens for batch in chosen) > wanted:
+    def _batches(self, task: Task[Any], tokens: int) -> Sequence[Batch]:
+        """Load the first items of an epoch, about so many tokens."""
+        items = task.plan(self._config.batch_tokens, 0)[0]
+        chosen = list(task.batches(items, 0, min(self._config.micro_batch_tokens or tokens, tokens)))
+        while len(chosen) > 1 and sum(batch.tokens for batch in chosen) > tokens:
             chosen.pop()
         return chosen
 
