@@ -56,7 +56,7 @@ def fits_several(model: nn.Module, averaged: bool, processes: int, device: torch
     return processes * state <= free_bytes(device) / 2
 
 
-def training_bytes(parameters: int, averaged: bool) -> int:
+def training_bytes(parameters: float, averaged: bool) -> float:
     """Compute the size of a training state in float32: weights, gradients, Adam's two moments, and the weight average.
 
     During a validation with a weight average, a copy of the weights is kept too.
