@@ -61,7 +61,7 @@ def demo(
     flags: TrainingFlags = DEFAULT_TRAINING_FLAGS,
     **settings: Settings,
 ) -> int:
-    """Train the built-in Chinese–English translator until it is good, and translate with it.
+    """Train the built-in Chinese–English translator and translate with it.
 
     Training ends after a fixed number of steps, or once 99 % of the validation sentences are translated exactly as in
     the reference: after about two minutes on two fast idle cores, later on a slow or busy machine.

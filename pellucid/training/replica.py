@@ -13,6 +13,8 @@ from pellucid.training.replicas import follow_leader
 from pellucid.training.train_lm import open_lm_run
 from pellucid.training.train_translator import open_translator_run
 
+__all__ = ["main"]
+
 
 def main() -> None:
     """Train along until the leader has finished, or has ended."""

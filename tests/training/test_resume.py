@@ -198,7 +198,7 @@ def test_old_checkpoints_are_pruned_and_the_best_is_kept(uninterrupted: tuple[Pa
 @pytest.mark.parametrize("other", [{"model.d_model": 64}, {"model.encoder_layers": 2}, {"tokenizer.vocab_size": 999}])
 def test_what_a_run_was_begun_with_cannot_change(uninterrupted: tuple[Path, Path], other: dict[str, object]) -> None:
     source, whole = uninterrupted
-    with pytest.raises(UsageError, match=f"{next(iter(other))} stays"):
+    with pytest.raises(UsageError, match=f"{next(iter(other))} is fixed"):
         train_translator([source], whole, steps=STEPS + 2, settings=SETTINGS | other, resume=True)
 
 
@@ -206,7 +206,7 @@ def test_what_a_run_was_begun_with_cannot_change(uninterrupted: tuple[Path, Path
 def test_what_the_text_and_the_heads_were_prepared_with_cannot_change(
     uninterrupted: tuple[Path, Path], other: dict[str, object]
 ) -> None:
-    with pytest.raises(UsageError, match=f"{next(iter(other))} stays"):
+    with pytest.raises(UsageError, match=f"{next(iter(other))} is fixed"):
         train_translator([], uninterrupted[1], steps=STEPS + 2, settings=other, resume=True)
 
 
