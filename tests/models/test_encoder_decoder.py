@@ -164,7 +164,7 @@ def test_sentences_longer_than_the_first_tables_work(build: Build, choices: dict
 
 def test_learned_positions_end_with_an_error_that_says_how_to_go_on(build: Build) -> None:
     model = build(positions="learned", learned_positions=8)
-    with pytest.raises(UserError, match=r"9 tokens.*8 positions"):
+    with pytest.raises(UserError, match=r"9 tokens.*8 learned positions"):
         model.encode(torch.ones(1, 9, dtype=torch.long))
 
 
