@@ -33,8 +33,9 @@ ENOUGH_SECONDS = 1.0
 CLEARLY_FASTER = 0.8
 """Share of the time in float32 at which bfloat16 is taken: so far from 1 that equal commands choose equally."""
 
-FASTER = 0.95
-"""Share of the time of one process at which several are taken."""
+WORTH_THREADS = 1.25
+"""Threads are kept where processes take this many times as long. Up to there processes are taken: when another program
+takes a core, they keep most of their speed, and threads lose most of it (docs/decisions/0019-one-process-a-core.md)."""
 
 WORTH_SECONDS = 30.0
 """Shorter runs stay in one process: starting others takes a few seconds."""
@@ -95,7 +96,7 @@ def calibrate(config: TrainingConfig, model: nn.Module, make_task: MakeTask) -> 
     chosen = _Cost(share.wall / several + exchange, share.clock / several + exchange)
     if several > 1 and config.processes is None:
         together = trial.time(precision, task, whole)
-        if chosen.wall > FASTER * together.wall or _length(config, together.wall) < WORTH_SECONDS:
+        if chosen.wall > WORTH_THREADS * together.wall or _length(config, together.wall) < WORTH_SECONDS:
             several, chosen = 1, together
     return Calibration(precision, several, 1 / chosen.clock, trial.milliseconds)
 

@@ -57,7 +57,7 @@ class TrainingConfig(BaseModel):
         None,
         gt=0,
         description="processes on this machine, each with a copy of the model and a share of every batch; by default "
-        "one for each core where that is faster than threads, measured before the first step",
+        "one for each core unless threads are much faster, measured before the first step",
     )
     compile: bool = Field(False, description="compile the model with torch.compile (slower on CPU in our measurements)")
 

@@ -88,10 +88,14 @@ def test_bfloat16_that_computes_another_loss_is_left(monkeypatch: pytest.MonkeyP
     assert _calibrate(monkeypatch, {**FAST_BFLOAT16, "float32, 2": 0.6}, wrong=0.2).precision == "float32"
 
 
-def test_threads_are_kept_where_they_are_faster_than_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = _calibrate(monkeypatch, {"float32, 1": 1.0, "float32, 2": 0.4}, precision="float32")
+def test_threads_are_kept_where_they_are_much_faster_than_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = _calibrate(monkeypatch, {"float32, 1": 1.0, "float32, 2": 0.25}, precision="float32")
     assert found.processes == 1
-    assert found.tokens_per_second == pytest.approx(250)
+    assert found.tokens_per_second == pytest.approx(400)
+
+
+def test_processes_are_taken_where_threads_are_hardly_faster(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _calibrate(monkeypatch, {"float32, 1": 1.0, "float32, 2": 0.45}, precision="float32").processes == 2
 
 
 def test_what_is_given_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
