@@ -152,13 +152,13 @@ def join_local(rank: int, size: int, meeting: Path) -> Group:
         meeting: path of a file, the same for all and not there yet, through which they find each other.
 
     Raises:
-        LostRankError: if not all have come within a minute.
+        LostRankError: if not all have come within three minutes.
     """
     if sys.platform in _LOOPBACK:
         os.environ.setdefault("GLOO_SOCKET_IFNAME", _LOOPBACK[sys.platform])
     try:
         store = torch.distributed.FileStore(str(meeting), size)  # type: ignore[attr-defined]
-        store.set_timeout(timedelta(minutes=1))
+        store.set_timeout(timedelta(minutes=3))
         torch.distributed.init_process_group("gloo", store=store, rank=rank, world_size=size, timeout=_PATIENCE)
     except RuntimeError as error:
         raise LostRankError(str(error)) from error
