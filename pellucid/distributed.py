@@ -102,10 +102,6 @@ class Group:
                 for weight in model.parameters():
                     _broadcast(weight)
 
-    def wait(self) -> None:
-        """Wait until every rank has come here."""
-        self.sum(0.0)
-
     def leave(self) -> None:
         """Leave the group; ranks that still wait for this one are told that it has ended."""
         if self.size > 1 and torch.distributed.is_initialized():

@@ -55,7 +55,7 @@ class Calibration:
         precision: float32 or bfloat16.
         processes: how many train together on this machine.
         tokens_per_second: target tokens per second of the run's clock, with these choices; 0 if nothing was measured.
-        milliseconds: per 1,000 target tokens, by what was tried, such as `float32, 1 thread`.
+        milliseconds: per 1,000 target tokens, by what was tried, such as `float32 on 1 thread`.
     """
 
     precision: str

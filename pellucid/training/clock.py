@@ -17,11 +17,15 @@ class Clock:
 
     def __init__(self, kind: str, before: float = 0.0) -> None:
         self._cpu = kind == "cpu"
-        self._start = self._now() - before
+        self._seconds = before
+        self._last = self._now()
 
     def seconds(self) -> float:
-        """Seconds so far."""
-        return self._now() - self._start
+        """Seconds so far; CPU time since the last call counts for the threads of now, so call it before they change."""
+        now = self._now()
+        self._seconds += (now - self._last) / (torch.get_num_threads() if self._cpu else 1)
+        self._last = now
+        return self._seconds
 
     def _now(self) -> float:
-        return time.process_time() / torch.get_num_threads() if self._cpu else time.monotonic()
+        return time.process_time() if self._cpu else time.monotonic()

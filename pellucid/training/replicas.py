@@ -42,6 +42,7 @@ def lead(run: Run, processes: int) -> Iterator[None]:
             group = join_launched(device)
         elif processes > 1:
             group = stack.enter_context(_started(run.folder, processes))
+            run.clock.seconds()  # what was spent so far was spent by all threads
             stack.enter_context(use_threads(1))
         else:
             group = ALONE
@@ -95,7 +96,7 @@ def follow_launched(open_run: Callable[[], Run], device: torch.device) -> Iterat
         raise UserError(
             "another process of this training has ended",
             where=f"rank {launched_rank()}",
-            hint="Rank 0 has written a checkpoint: the same command with --resume continues from it.",
+            hint="The same command with --resume continues from the last checkpoint.",
         ) from error
     yield from ()
 
