@@ -8,7 +8,7 @@ from pellucid.training.replicas import use_threads
 
 def test_cpu_time_counts_for_the_threads_that_spent_it(monkeypatch: pytest.MonkeyPatch) -> None:
     cpu = iter([100.0, 120.0, 125.0, 125.0])
-    monkeypatch.setattr(clock.time, "process_time", lambda: next(cpu))
+    monkeypatch.setattr("pellucid.training.clock.time.process_time", lambda: next(cpu))
     with use_threads(2):
         run = clock.Clock("cpu", before=3.0)
         assert run.seconds() == 3.0 + 20 / 2
